@@ -440,15 +440,16 @@ LayerPlan::Memory LayerPlan::memory() const {
 void LayerPlan::noteNodes() {
   nodes_.clear();
   for (const UnfoldedNode& node : unfoldedNetwork()) {
-    PlannedNode& planNode =
-        nodes_.emplace_back(PlannedNode{node.path, {}, node.layer, /*isOfNetwork=*/true});
+    PlannedNode& planNode = nodes_.emplace_back(
+        PlannedNode{.path = node.path, .planned = {}, .layer = node.layer, .isOfNetwork = true});
     if (const PlannedLayer* planned = plannedAt(node.path))
       planNode.planned = *planned;
   }
   const BoundMaps& maps = network_->maps(network_->inputLayouts());
   if (const int last = static_cast<int>(nodes_.size()); last < maps.list().nodes()) {
     const Layer& repartition = maps.layerOfNode(last);
-    nodes_.push_back({repartition.name(), {}, &repartition, /*isOfNetwork=*/false});
+    nodes_.push_back(
+        {.path = repartition.name(), .planned = {}, .layer = &repartition, .isOfNetwork = false});
   }
   measurement_ = std::make_unique<Measurement>(maps, layersInOrder());
   network_->setObservers({measurement_.get()});

@@ -66,7 +66,10 @@ public:
   std::vector<LayerCost> costs(int rank, bool inputCotangent) const;
   // Measured times of the passes that ran while the log was on. Throws TENON_ERR_STATE before
   // setUp().
-  const Measurement& measured() const { return layer(), *measurement_; }
+  const Measurement& measured() const {
+    layer(); // for its error
+    return *measurement_;
+  }
 
   // Memory that is currently allocated on this rank.
   struct Memory {

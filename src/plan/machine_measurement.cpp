@@ -348,7 +348,8 @@ public:
                                                   }),
                             .seconds = seconds_[m]});
       // Copies are local to a rank, so their rate is fitted on the innermost level; on other levels
-      // their known time is subtracted.
+      // their known time is subtracted, of which a tenth of the time remains at least (as with
+      // kMinShare).
       if (keepsCopies)
         for (MeasuredMove& move : measured) {
           move.seconds = std::max(move.seconds - move.parts[kCopying], move.seconds / 10);

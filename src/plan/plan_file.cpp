@@ -185,7 +185,10 @@ Baseline baselineFrom(const JsonView& view) {
   if (axes.size() != 4)
     view.fail(
         "expected four numbers of axes: of the batch, output channels, input channels and space");
-  return {.parallelization = {axes[0], axes[1], axes[2], axes[3]},
+  return {.parallelization = {.batch = axes[0],
+                              .outputs = axes[1],
+                              .inputs = axes[2],
+                              .space = axes[3]},
           .seconds = view.at("seconds").real()};
 }
 

@@ -58,7 +58,7 @@ std::string parallelizationText(const PlannedLayer& planned, double seconds) {
                                         : fmt::format("{}", fmt::join(parts.spatial, " x ")));
   if (planned.runnerUp.empty())
     return text;
-  constexpr double kRounding = 1e-12;
+  constexpr double kRounding = 1e-12; // relative; plans that differ by less take as long
   const double longer = planned.runnerUpSeconds - seconds;
   return text + fmt::format("; next best {}, the plan with it takes {}", planned.runnerUp,
                             longer > kRounding * seconds
@@ -163,6 +163,7 @@ void gather(Communicator& comm, std::vector<Row>& rows) {
   });
   reduceNumbers(comm, times, MPI_MAX);
   reduceNumbers(comm, sums, MPI_SUM);
+  // A row has four counts, in the order in which they were appended above.
   for (std::size_t r = 0; r < rows.size(); ++r) {
     rows[r].measured.seconds = static_cast<double>(times[r]) / kNanoseconds;
     rows[r].predicted.messages = static_cast<Index>(sums[4 * r]);
@@ -254,7 +255,10 @@ std::vector<ComparedPhase> LayerPlan::compared() const {
   for (int node = 0; node < static_cast<int>(nodes_.size()); ++node)
     for (int p = 0; p < kPhases; ++p) {
       const auto phase = static_cast<Phase>(p);
-      rows.push_back({node, phase, predicted[node][p], measured().of(node, phase)});
+      rows.push_back({.node = node,
+                      .phase = phase,
+                      .predicted = predicted[node][p],
+                      .measured = measured().of(node, phase)});
     }
   gather(*comm(), rows);
   return rows;

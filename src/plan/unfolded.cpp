@@ -55,7 +55,8 @@ private:
       lists_.push_back(std::move(lists));
       return walk(layer, reads).front();
     }
-    UnfoldedNode& node = nodes_.emplace_back(UnfoldedNode{&layer, path, {}, std::move(lists)});
+    UnfoldedNode& node = nodes_.emplace_back(
+        UnfoldedNode{.layer = &layer, .path = path, .reads = {}, .lists = std::move(lists)});
     for (int value : reads)
       node.reads.push_back(value < inputs_ ? -1 - value : value - inputs_);
     node.containers.assign(containers().begin(), containers().end());

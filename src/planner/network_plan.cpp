@@ -225,8 +225,9 @@ OwnRates NetworkPlan::rates() const {
   if (fitted_)
     return *fitted_;
   if (!machine_)
-    return {request_.link, kernels()};
-  return {ratesOf(*machine_, request_.link), machine_->rates().kernels.value_or(kernels())};
+    return {.links = request_.link, .kernels = kernels()};
+  return {.links = ratesOf(*machine_, request_.link),
+          .kernels = machine_->rates().kernels.value_or(kernels())};
 }
 
 FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
@@ -303,7 +304,7 @@ std::string NetworkPlan::bytesOfFitting(const Alternative& alternative) {
       std::tie(plan.request_, plan.machine_, plan.fitted_) = std::move(before);
     }
   };
-  const Restored restored{*this, {request_, machine_, fitted_}};
+  const Restored restored{.plan = *this, .before = {request_, machine_, fitted_}};
   if (alternative.processes != request_.processes) {
     machine_.reset();
     fitted_.reset();

@@ -77,6 +77,7 @@ std::optional<StoredName> storedName(const std::string& names, const std::string
   for (const std::string& entry : names.empty() ? std::vector<std::string>() : split(names, ';')) {
     const std::size_t equals = entry.find('='), bracket = entry.find('[');
     const bool hasExtents = bracket != entry.npos;
+    // What follows "="; without one, nothing, and an empty name is an error below.
     StoredName stored{entry.substr(std::min(equals, entry.size() - 1) + 1)};
     bool isGood = equals != entry.npos && equals > 0;
     if (hasExtents && isGood && bracket > equals && entry.ends_with(']')) {
@@ -182,8 +183,11 @@ Declaration::FormBeginning Declaration::beginForm(const Layouts& inputs,
   Shape output = outputShape(formInputs.shapes);
   Signature signature = Signature::choose(rows(formInputs.shapes), formInputs.plain,
                                           formInputs.grid, choice.labels, title());
-  return {std::move(formInputs.shapes), std::move(formInputs.plain), std::move(formInputs.grid),
-          std::move(output), std::move(signature)};
+  return {.shapes = std::move(formInputs.shapes),
+          .plain = std::move(formInputs.plain),
+          .grid = std::move(formInputs.grid),
+          .output = std::move(output),
+          .signature = std::move(signature)};
 }
 
 Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {

@@ -114,7 +114,8 @@ public:
   // Throws TENON_ERR_ARG if settings contradict each other.
   void checkSettings() const;
   // Takes over a setting of the container that the layer is in, unless the setting was set for this
-  // layer. The first form takes it over only if it was set for the container.
+  // layer. The first form takes the container's value, if the setting was set there; the second
+  // one takes a value that the caller has found, whether it was set or is a default.
   void inherit(std::string_view name, const Declaration& container);
   void inherit(std::string_view name, SettingValue value) {
     settings_.inherit(name, std::move(value));

@@ -15,6 +15,7 @@
 #include "declaration/core/halo_sharing.hpp"
 
 #include "declaration/core/window_layout.hpp"
+#include "geometry/schedule/segments.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -47,12 +48,11 @@ bool isPeriodicSomewhere(const Halo& halo) {
 Interval sourcesOf(Interval box, Index extent, const Halo& halo) {
   std::vector<ModeBand> bands = halo.bands;
   if (bands.empty())
-    bands.push_back({0, halo.low, halo.high});
+    bands.push_back({.end = 0, .low = halo.low, .high = halo.high}); // the end is not read
   Interval merged;
   for (const ModeBand& band : bands)
     for (const Segment& run : extensionSegments(box, extent, band.low, band.high))
-      merged = hull(merged, run.step > 0 ? Interval{run.global, run.global + run.length}
-                                         : Interval{run.global - run.length + 1, run.global + 1});
+      merged = hull(merged, globalRange(run));
   return merged;
 }
 
@@ -75,7 +75,8 @@ std::optional<Halo> halosFor(const Layout& use, int dim) {
   return halo;
 }
 
-// Merges the halos of two readers. Returns false if only one of them is periodic.
+// Merges the halos of two readers. Returns false if only one of them is periodic: by halosFor(),
+// both sides of a halo are periodic, or neither has a mode.
 bool merge(std::optional<Halo>& merged, const Halo& addition) {
   if (!merged) {
     merged = addition;
@@ -120,6 +121,7 @@ std::optional<Layout> HaloSharing::computedHaloOf(int node, const Layouts& input
   const Form plain = current.form(inputs, std::nullopt);
   const bool reads = readsHalo(current, plain);
   const State& inputState = values_[current.reads.front()];
+  // The halo must be computed, but the input has none, and `why` is the reason.
   if (reads && current.halo == HaloFrom::Compute && inputState.windows == 0 &&
       !inputState.why.empty())
     throwNotComputed(current, inputState.why);

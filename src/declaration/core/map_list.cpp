@@ -237,10 +237,11 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
         TENON_ERR_INTERNAL,
         "a list of maps is joined that was rewritten to be run; join the list that it was made of");
   const JoinedObjects offsets =
-      earlier
-          ? *earlier
-          : JoinedObjects{static_cast<int>(operators_.size()), static_cast<int>(kernels_.size()),
-                          static_cast<int>(sources_.size()), static_cast<int>(constants_.size())};
+      earlier ? *earlier
+              : JoinedObjects{.operators = static_cast<int>(operators_.size()),
+                              .kernels = static_cast<int>(kernels_.size()),
+                              .sources = static_cast<int>(sources_.size()),
+                              .constants = static_cast<int>(constants_.size())};
   if (!earlier)
     addObjects(node, offsets);
   const std::vector<ValueId> bound = bind(node, reads, write, offsets);
@@ -274,7 +275,9 @@ std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
   for (const Map& map : maps_) {
     if (map.kind == Map::Kind::Source)
       continue;
-    // Halos that the caller has filled are in the argument itself, not in its saved copy.
+    // A kernel runs again on values of the library and on what is saved of the caller's memory,
+    // which can have changed otherwise. An operator or a copy does so on values of the library: it
+    // can read halos that the caller has filled, which are in the argument, not in its saved copy.
     const auto isUserSupplied = [&](ValueId v) { return values_[v].isUserSupplied(); };
     const auto isLost = [&](ValueId v) { return isUserSupplied(v) && !values_[v].saved; };
     const bool runsAgain = nodes[map.node] && (map.kind == Map::Kind::Kernel

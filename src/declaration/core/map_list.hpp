@@ -247,6 +247,8 @@ public:
                   OperatorKind kind = OperatorKind::Conversion);
   // y <- A x with an operator that is in the list already.
   void applyAgain(int op, ValueId x, ValueId y);
+  // Adds a kernel: run() writes all of y, runPart() only its own part of the elements, as other
+  // kernels write the rest, and runFixed() is not differentiated.
   int run(KernelEntry kernel, std::vector<ValueId> x, ValueId y) {
     return addKernel(std::move(kernel), std::move(x), y, false, false);
   }

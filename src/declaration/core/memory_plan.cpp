@@ -63,7 +63,8 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
         break;
       offset = std::max(offset, roundedUp(placedBlock.place.end, alignment));
     }
-    plan.places.push_back({block.alive.value, offset, offset + block.bytes});
+    plan.places.push_back(
+        {.value = block.alive.value, .begin = offset, .end = offset + block.bytes});
     plan.bytes = std::max(plan.bytes, offset + block.bytes);
     const auto position = std::ranges::find_if(
         placed, [&](const Placed& placedBlock) { return placedBlock.place.begin > offset; });

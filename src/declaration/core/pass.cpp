@@ -90,10 +90,10 @@ void addExpansions(Pass& pass) {
         if (!pass.values[saved].rounded)
           continue;
         v = static_cast<ValueId>(pass.values.size());
-        pass.values.push_back({.name = pass.values[saved].name.substr(1),
+        pass.values.push_back({.name = pass.values[saved].name.substr(1), // without the ~
                                .layout = pass.values[saved].layout,
                                .sharesMemoryOf = saved});
-        std::ranges::replace(point, saved, v);
+        std::ranges::replace(point, saved, v); // a kernel can read a value twice
         steps.push_back({.what = Do::Expand,
                          .map = map,
                          .adjoint = step.adjoint,
@@ -154,7 +154,7 @@ private:
 
   // Adds the steps by which Apply writes v, after the steps that write their inputs. An elementwise
   // function that Apply fuses into a kernel is fused here too, because a separate function could
-  // round differently.
+  // round differently: the kernel then writes v (`applies`), and the function has no step.
   ValueId runAgain(ValueId v) {
     const ValueId newValue =
         add({.name = list_.values()[v].name, .layout = list_.values()[v].layout});
@@ -358,7 +358,7 @@ private:
         continue;
       }
       const ValueId sum = duals_.of(x);
-      step.adds = reached_[x] && entry.addsCotangent;
+      step.adds = reached_[x] && entry.addsCotangent; // such a kernel has one input
       const bool needsContribution = reached_[x] && !entry.addsCotangent;
       step.writes.push_back(needsContribution ? duals_.contributionOf(x) : sum);
       if (needsContribution)

@@ -54,8 +54,8 @@ enum class Do {
 struct Step {
   Do what;
   int map = -1;
-  bool adjoint = false;
-  bool adds = false; // the result of an operator or a kernel's adjoint is added to y
+  bool adjoint = false; // runs the adjoint of its map
+  bool adds = false;    // the result of an operator or a kernel's adjoint is added to y
   // Values of the pass; kNoValue for a zero tangent, or for a cotangent that is not needed.
   std::vector<ValueId> reads = {}, writes = {};
   // The saved values that a kernel's derivative reads: its inputs if the kernel saves them, then

@@ -117,6 +117,7 @@ private:
     // from there on.
     if (begin.recomputed && !step.recomputed)
       return false;
+    // An operator that adds does not write y before its End (see writes()).
     return !writes(step, begin.reads[0]) && (begin.adds || !touches(step, begin.writes[0]));
   }
   bool passesDown(const Step& end, const Step& step) const {

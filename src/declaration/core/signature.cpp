@@ -67,6 +67,8 @@ const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> 
       table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
 }
 
+// Limit of the number in a run such as n2. A process grid has fewer axes: each with at least 2
+// processes doubles their number, which is an int.
 constexpr int kMaxAxes = 64;
 
 // Parses the text of a signature, run by run, into one row for each grid axis: "n2,h-" is n, n, h,

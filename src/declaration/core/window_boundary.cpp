@@ -83,6 +83,7 @@ Interval BoundaryText::channels(std::string_view range) const {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     // A tensor cannot have more channels than elements.
     const bool isNumber = error == std::errc() && end == word.data() + word.size();
+    // What is not a channel becomes the only or the first end, -1, which is an error below.
     if (!isNumber || number < 0 || number > kMaxElements)
       ends.clear();
     ends.push_back(isNumber && number <= kMaxElements ? number : -1);
@@ -212,7 +213,8 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
                       d));
     if (!lists.isForAll() && !areLinked) {
       for (std::size_t i = 0; i < ends.size(); ++i)
-        window.bands.push_back({ends[i], (*modes[i])[d].low, (*modes[i])[d].high});
+        window.bands.push_back(
+            {.end = ends[i], .low = (*modes[i])[d].low, .high = (*modes[i])[d].high});
       joinNones(window.bands, &ModeBand::low, padsWithZeros(), boundary);
       joinNones(window.bands, &ModeBand::high, padsWithZeros(), boundary);
     }
@@ -250,8 +252,9 @@ void setVectorModes(Window& window, const std::vector<Index>& channels) {
   for (const ModeBand& band : bandsOf(window)) {
     for (; next != channels.end() && *next < band.end; ++next) {
       if (*next > begin)
-        divided.push_back({*next, band.low, band.high});
-      divided.push_back({*next + 1, vectorMode(band.low), vectorMode(band.high)});
+        divided.push_back({.end = *next, .low = band.low, .high = band.high});
+      divided.push_back(
+          {.end = *next + 1, .low = vectorMode(band.low), .high = vectorMode(band.high)});
       begin = *next + 1;
     }
     if (begin < band.end)
@@ -336,6 +339,8 @@ void Windowed::checkBoundaryShape(const Shape& field) const {
       std::ranges::find_if(windowList, [](const Window& window) { return !window.bands.empty(); });
   if (banded == windowList.end())
     return;
+  // A last band without an end has the modes of all further channels, so the channels before it
+  // are a minimum. Otherwise each channel is in a band, and the number must be exact.
   const std::vector<ModeBand>& bands = banded->bands;
   const bool isOpen = bands.back().end == kOpenEnd;
   const Index namedChannels =

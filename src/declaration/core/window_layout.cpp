@@ -290,7 +290,8 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
   for (int d = kFirstSpatial; d < plainUse.ndim(); ++d) {
     const Window& window = windows[d - kFirstSpatial];
     Halo halo = haloOf(window, plainUse.shape()[kChannelDim]);
-    // A last window would extend past the owned elements.
+    // Rounded up, the last window can extend past the elements that negative padding leaves. The
+    // box of a halo ends there, so the kernel does not read the elements that are skipped.
     bool isNeeded = window.ceil && window.padHigh < 0;
     for (int part = 0; part < plainUse.parts(d); ++part) {
       const Interval outputs = output.box(d, part);
@@ -322,7 +323,7 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
       const bool leavesDomain =
           to && !to->bands.empty() && (usedBox.begin < 0 || usedBox.end > use.shape()[d]);
       // Outside the domain a value depends on the boundary mode of its side, so the modes must
-      // agree where elements are read there.
+      // agree where elements are read there. `to` exists there: an owned box ends with the domain.
       if (usedBox.begin < heldBox.begin || usedBox.end > heldBox.end ||
           (usedBox.begin < 0 && to->low != (from ? from->low : none)) ||
           (usedBox.end > use.shape()[d] && to->high != (from ? from->high : none)) ||

@@ -305,6 +305,7 @@ bool isOnePoint(const Window& window) {
 
 } // namespace
 
+// The last condition is that the windows follow on from one period of the input to the next.
 bool Windowed::keepsPeriod(int dim, const Shape& input) const {
   const Window window = windows()[dim - kFirstSpatial];
   return isOnePoint(window) || (window.bands.empty() && window.lowMode == Boundary::Periodic &&
@@ -378,7 +379,7 @@ std::string drawOtherModes(ExampleDraw& draw, const std::vector<std::string>& bo
 } // namespace
 
 Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPadding) {
-  const int dims = draw.of({1, 1, 2, 2, 2, 3});
+  const int dims = draw.of({1, 1, 2, 2, 2, 3}); // what is listed twice is drawn twice as often
   std::vector<Index> kernel, stride, dilation, low, high;
   std::vector<std::string> boundary;
   Shape input = {draw.between(1, 3), channels};

@@ -64,7 +64,8 @@ bool BilinearKernel::forwardThen(Arrays x, KernelParameters p, const PointwiseFu
 }
 
 // Computes dy = B(dx, w) + B(x, dw) + db, without the terms whose tangent is absent. If there is no
-// db, the first product overwrites dy, which saves setting it to zero.
+// db, the first product overwrites dy, which saves setting it to zero. Without any term, fill()
+// sets it to zero.
 void BilinearKernel::tangent(const SavedArrays& point, Arrays dx, KernelParameters p,
                              LocalArray& dy) {
   const bool hasWeights = dx.size() == 1;

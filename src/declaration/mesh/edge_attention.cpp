@@ -154,7 +154,7 @@ MapList EdgeAttentionDeclaration::maps(const Form& form, const Layouts&) const {
 // The softmax of the scores, or the sums of rows weighted by it.
 std::unique_ptr<ArrayKernel> EdgeAttentionDeclaration::makeKernel(const KernelPlace& at) const {
   RowEntries entries = entriesOf(edges());
-  entries.weights = nullptr;
+  entries.weights = nullptr; // the softmax takes their place
   entries.row = edges().end(EdgeEnd::Target).at.data();
   const Index nodes = rowCount(at.form.output, at.rank),
               heads = elementsOfRow(at.form.uses[0], at.rank);

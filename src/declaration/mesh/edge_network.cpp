@@ -51,7 +51,7 @@ std::vector<EdgeBlock> blocksOf(const RowLists& sums, Index edges) {
   Index node = 0, first = 0;
   for (Index i = 1; i <= sums.rows; ++i)
     if (const Index end = beginOf(sums, i); end - first >= edges || i == sums.rows) {
-      blocks.push_back({node, i, first, end});
+      blocks.push_back({.firstNode = node, .endNode = i, .first = first, .end = end});
       node = i;
       first = end;
     }
@@ -66,7 +66,7 @@ std::vector<EdgeBlock> blocksOf(Index count, Index edges) {
   std::vector<EdgeBlock> blocks;
   for (Index first = 0; first == 0 || first < count; first += edges) {
     const Index end = std::min(count, first + edges);
-    blocks.push_back({first, end, first, end});
+    blocks.push_back({.firstNode = first, .endNode = end, .first = first, .end = end});
   }
   return blocks;
 }
@@ -122,6 +122,7 @@ template <class T>
 class BlockRows {
 public:
   BlockRows(T* first, Index edges, Index channels, Index perChannel, KernelContext& context)
+      // LocalArray takes memory that can be written; cotangents of messages are only read.
       : extent_{edges, channels, perChannel}, strides_{channels * perChannel, perChannel, 1},
         memory_{const_cast<Element*>(first),
                 dataTypeOf<Element>(),
@@ -330,6 +331,8 @@ private:
   std::vector<GatheredPart> gatheredParts_;
   RowLists edgesOfNodes_; // for each node: its edges, by position in the block
   RowLists nodesOfEdges_; // for each edge: its node
+  // The rows of a block, one array after the other: those that the MLP reads; in a derivative their
+  // tangents or cotangents; and those that it writes, or their cotangents, if messages are summed.
   Buffer blockMemory_;
 };
 

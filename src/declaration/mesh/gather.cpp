@@ -170,6 +170,7 @@ MapList GatherDeclaration::maps(const Form& form, const Layouts&) const {
                             parts[0].input == parts[k].input && !parts[0].end->isOwned;
       reads[k] = isShared ? reads[0] : end ? addNodes(list, x, *end, "v") : list.staged(x);
     }
+  // Kernels that read local rows are first, and run while the exchanged rows arrive.
   const ValueId y = list.stagedOutput();
   for (const bool isExchanged : {false, true})
     for (std::size_t k = 0; k < parts.size(); ++k) {

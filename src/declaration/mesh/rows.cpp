@@ -93,6 +93,7 @@ private:
         inField[extent.size()] = field.strides()[d];
         extent.push_back(field.extent()[d]);
       }
+    // Rows are numbered in row-major order of the batch and space of the rank's block.
     Index step = rows.strides()[0];
     for (std::size_t d = extent.size(); d-- > 0; step *= extent[d])
       inRows[d] = step;

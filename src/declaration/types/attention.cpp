@@ -261,7 +261,7 @@ protected:
     return {.name = type(),
             .savesInputs = true,
             .savesOutput = true,
-            .workspace = {elementBytes(), Layout(std::move(spec))}};
+            .workspace = {.bytes = elementBytes(), .elementsOf = Layout(std::move(spec))}};
   }
 
 private:

@@ -208,12 +208,13 @@ public:
       return makeTyped<LocalChannelAffine>(at.type, at.outputs());
     if (at.name() == "above")
       return makePointwise(at.type, Pointwise::Relu);
+    // "below" is min(x, 0), a clamp between -infinity and 0.
     return makePointwise(at.type, {Pointwise::Clamp, -std::numeric_limits<double>::infinity(), 0});
   }
 
   Work work(const Form& form, int position) const override {
     const double flops = 2.0 * double(elements(form.uses[0].box(position)));
-    return {flops, flops, flops};
+    return {.forward = flops, .adjoint = flops, .adjointParameters = flops};
   }
 
 private:

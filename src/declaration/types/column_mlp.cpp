@@ -53,7 +53,7 @@ template <class T>
 PointArray<T> pointsOf(T* first, const LocalArray& x) {
   if (!x)
     return {};
-  PointArray<T> array{first, {}, x.strides()[kChannelDim]};
+  PointArray<T> array{.first = first, .strides = {}, .channel = x.strides()[kChannelDim]};
   int pointDim = 0;
   for (int d = 0; d < x.ndim(); ++d)
     if (d != kChannelDim)

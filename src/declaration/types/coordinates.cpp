@@ -52,7 +52,7 @@ public:
       std::vector<T> values;
       for (Index i = y[dim].begin; i < y[dim].end; ++i)
         values.push_back(static_cast<T>((double(i) + shift) / double(steps)));
-      coordinates_.push_back({dim, ReadList<T>(*at.context, std::move(values))});
+      coordinates_.push_back({.dim = dim, .values = ReadList<T>(*at.context, std::move(values))});
     }
   }
 

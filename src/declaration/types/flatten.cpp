@@ -118,7 +118,8 @@ struct Group {
   int input = 0, output = 0;
   Index perInputIndex = 1, perOutputIndex = 1;
 
-  // Split points of the input must be multiples of this.
+  // Split points of the input must be multiples of this: the elements before one, cut *
+  // perInputIndex, are then whole indices of the output.
   Index step() const { return perOutputIndex / std::gcd(perInputIndex, perOutputIndex); }
 };
 
@@ -159,7 +160,10 @@ std::vector<Group> groupsOf(const Shape& x, const Shape& y) {
       endO = outputs;
     }
     const int a = leading(x, i, endI), b = leading(y, o, endO);
-    groups.push_back({a, b, product(x, a + 1, endI), product(y, b + 1, endO)});
+    groups.push_back({.input = a,
+                      .output = b,
+                      .perInputIndex = product(x, a + 1, endI),
+                      .perOutputIndex = product(y, b + 1, endO)});
     i = endI;
     o = endO;
   }

@@ -288,7 +288,8 @@ ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
     reads.push_back(sum);
   // The derivative is one number per element and cheap to compute in the forward kernel. It is
   // saved instead of input, target and weights, which can have changed when the adjoint runs.
-  list.run(reading(list, type(), {elementBytes(), use}), std::move(reads), a);
+  list.run(reading(list, type(), {.bytes = elementBytes(), .elementsOf = use}), std::move(reads),
+           a);
   return a;
 }
 

@@ -81,7 +81,8 @@ protected:
   static ValueId contributionValue(MapList& list, const Layout& use);
   // Adds the type's main kernel, which saves its derivative instead of the arrays that it reads.
   ValueId addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum, const Layout& use) const;
-  // Whether the mean of weighted terms is requested, which needs the sum of the weights.
+  // Whether the mean of weighted terms is requested, which needs the sum of the weights. Weights of
+  // elements are within the terms of a loss that has one term per sample, and do not count.
   bool hasWeightSum() const {
     return text("loss_reduction") == "mean" &&
            text("loss_weights") != (termsAreSamples() ? "element" : "none") && takesTargetWeights();

@@ -79,7 +79,8 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
       if (p.isShard())
         --p.dim;
     const Layout running(std::move(spec));
-    form.states = {{"running_mean", running, 0}, {"running_var", running, 1}};
+    form.states = {{.name = "running_mean", .use = running, .initial = 0},
+                   {.name = "running_var", .use = running, .initial = 1}};
   }
   return form;
 }
@@ -164,6 +165,8 @@ void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layout
   list.run(std::move(combine), std::move(sums), combined);
 }
 
+// Here a is the weighted sum of this rank's elements, and r, the mean, its sum over ranks; b and s
+// are those of the squares of (u - r), s being the variance. The weights of a group sum to 1.
 void Normalisation::addMomentsByArea(MapList& list, const MomentLayouts& layouts, ValueId u,
                                      ValueId combined) {
   const auto overAll = [&](const char* name, ValueId part) {

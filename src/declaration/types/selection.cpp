@@ -54,8 +54,12 @@ template <class T>
 class LocalBroadcast final : public LinearKernel {
 public:
   explicit LocalBroadcast(BroadcastMap broadcast) : broadcast_(std::move(broadcast)) {}
-  void map(const LocalArray& x, LocalArray& y) override { broadcast_.spread<T>(1, x, y); }
-  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override { broadcast_.sum<T>(1, dy, dx); }
+  void map(const LocalArray& x, LocalArray& y) override {
+    broadcast_.spread<T>(/*factor=*/1, x, y);
+  }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    broadcast_.sum<T>(/*factor=*/1, dy, dx);
+  }
   std::string describe() const override { return "spread"; }
 
 private:

@@ -198,7 +198,7 @@ public:
     };
     const Index begin = fromStart(integer("begin"));
     const Index end = isSet("end") ? fromStart(integer("end")) : extent;
-    ranges[dim] = {begin, step, stepsTo(end - begin, step)};
+    ranges[dim] = {.begin = begin, .step = step, .count = stepsTo(end - begin, step)};
     return ranges;
   }
 
@@ -236,7 +236,9 @@ public:
 
   std::vector<Range> rangesOf(const Shape& x) const override {
     const int spatial = spatialRankOf(x, title());
-    std::vector<Range> ranges = {{0, 1, x[0]}, {0, 1, x[1]}}; // batch and channels are whole
+    std::vector<Range> ranges;
+    for (const Index extent : {x[0], x[1]}) // batch and channels are whole
+      ranges.push_back({.begin = 0, .step = 1, .count = extent});
     for (int s = 0; s < spatial; ++s) {
       const Index extent = x[s + kFirstSpatial], begin = numberOf("offset", s, spatial),
                   count = numberOf("size", s, spatial);
@@ -245,7 +247,7 @@ public:
                     fmt::format("{} keeps {} elements from {} on in dimension {}, but its input "
                                 "has shape [{}]; use a smaller size or offset",
                                 title(), count, begin, s + kFirstSpatial, fmt::join(x, ",")));
-      ranges.push_back({begin, 1, count});
+      ranges.push_back({.begin = begin, .step = 1, .count = count});
     }
     return ranges;
   }

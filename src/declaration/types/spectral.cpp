@@ -65,7 +65,8 @@ double fourierFlops(const Box& field, const Box& coefficients) {
   for (std::size_t d = 0; d < last; ++d)
     rows *= static_cast<double>(field[d].size());
   // The last dimension is transformed from real to complex numbers, the others from complex to
-  // complex, each after the truncation of the one before, which makes later transforms cheaper.
+  // complex, each after the truncation of the one before, which makes later transforms cheaper. A
+  // complex number times a real one, added to a sum, is 4 operations, and times a complex one 8.
   double flops = 4 * rows * static_cast<double>(field[last].size()) * inner;
   for (std::size_t d = last; d-- > kFirstSpatial;) {
     const auto modes = static_cast<double>(coefficients[d].size());
@@ -76,6 +77,7 @@ double fourierFlops(const Box& field, const Box& coefficients) {
   return flops;
 }
 
+// Each coefficient has two elements, real and imaginary part, so 8 operations are 4 per element.
 double modeFlops(const Box& coefficients, Index outputs) {
   return 4.0 * static_cast<double>(elements(coefficients)) * static_cast<double>(outputs);
 }
@@ -126,8 +128,10 @@ private:
       // The last dimension has the modes >= 0, since the field is real; the others have the same
       // number of modes of each sign.
       const Index modes = coefficients.shape()[d];
-      dims.push_back({field.shape()[d], elements[d].begin, elements[d].size(),
-                      /*modes of one sign=*/d + 1 == field.ndim() ? modes : modes / 2});
+      dims.push_back({.extent = field.shape()[d],
+                      .begin = elements[d].begin,
+                      .count = elements[d].size(),
+                      .modes = d + 1 == field.ndim() ? modes : modes / 2}); // of one sign
     }
     return dims;
   }
@@ -329,7 +333,7 @@ public:
     std::vector<Index> modes;
     Shape field = shape;
     for (std::size_t d = kFirstSpatial; d < shape.size(); ++d) {
-      field[d] = shape[d] + 1;
+      field[d] = shape[d] + 1; // an extent of at least 2, which has a mode
       modes.push_back(draw.between(1, d + 1 == shape.size() ? field[d] / 2 + 1 : field[d] / 2));
     }
     return {{{"in_channels", shape[1]}, {"out_channels", draw.between(1, 4)}, {"modes", modes}},

@@ -99,6 +99,7 @@ public:
         float* const out = y.mutableData<float>();
         packed_->forward({.w = p[0].value.data<float>(),
                           .b = b.data<float>(),
+                          // Without a bias 0, and with one at least 1, so the two differ.
                           .states = {p[0].state, b ? p[1].state + 1 : 0},
                           .scale = finish.scale,
                           .shift = finish.shift},
@@ -250,8 +251,11 @@ public:
     const Box in = at.input(), outputs = at.outputs(),
               rankOutputs = at.form.output.boxOfRank(at.rank);
     const std::vector<Window> windowList = windows();
-    ConvolutionShape shape{in[0].size(), in[1].size(), outputs[1].size(),
-                           localWindow(windowList, at.use().shape(), in, outputs), groupsOf(in)};
+    ConvolutionShape shape{.batch = in[0].size(),
+                           .inChannels = in[1].size(),
+                           .outChannels = outputs[1].size(),
+                           .window = localWindow(windowList, at.use().shape(), in, outputs),
+                           .groups = groupsOf(in)};
     const int spatial = static_cast<int>(windowList.size());
     std::array<Index, kMaxSpatial> extents{};
     for (int s = 0; s < spatial; ++s)

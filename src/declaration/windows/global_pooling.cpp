@@ -337,6 +337,9 @@ public:
       return makeTyped<Shares>(at.type, broadcast);
     if (at.name() == "slopes")
       return makeTyped<Slopes>(at.type, broadcast);
+    // A sum by area weights an element by its part of the sphere, the share of its row divided by
+    // the number of longitudes. In a mean the shares are the weights of the rows, and all other
+    // reduced dimensions, such as the longitudes, divide by their extents.
     const bool counts = at.name() == "count";
     const std::optional<AreaRows> area = counts ? std::nullopt : areaRows(*this, use.shape());
     double factor = area && text("method") == "sum" ? 1 / double(area->longitudes) : 1;

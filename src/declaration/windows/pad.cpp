@@ -44,9 +44,11 @@ public:
   // Padding is a range that begins before the input.
   std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
     const Shape& shape = at.form.output.shape();
-    std::vector<RangeSelection::Range> ranges = {{0, 1, shape[0]}, {0, 1, shape[1]}};
+    std::vector<RangeSelection::Range> ranges;
+    for (const Index extent : {shape[0], shape[1]})
+      ranges.push_back({.begin = 0, .step = 1, .count = extent});
     for (const Window& window : windows())
-      ranges.push_back({-window.padLow, 1, shape[ranges.size()]});
+      ranges.push_back({.begin = -window.padLow, .step = 1, .count = shape[ranges.size()]});
     return RangeSelection::makeExcerpt(at, ranges);
   }
   std::string summary() const override {

@@ -122,8 +122,9 @@ private:
 std::unique_ptr<ArrayKernel>
 makePoolingKernel(const KernelPlace& at, const std::vector<Window>& windows, PoolingMode mode) {
   const Box in = at.input();
-  const ImageWindows images{in[0].size(), in[1].size(),
-                            localWindow(windows, at.use().shape(), in, at.outputs())};
+  const ImageWindows images{.batch = in[0].size(),
+                            .channels = in[1].size(),
+                            .window = localWindow(windows, at.use().shape(), in, at.outputs())};
   return makeTyped<LocalPooling>(at.type, images, mode, at.backend, at.context);
 }
 

@@ -27,7 +27,8 @@ namespace tenon {
 
 namespace {
 
-// Positions of inputs and outputs are products of both numbers, which must not overflow.
+// Positions of inputs and outputs are products of both numbers, at most about 2 x 2^24 x 2^36 =
+// 2^61 (Resample::reads()), which do not overflow.
 constexpr Index kMaxOutputs = Index(1) << 24, kMaxInputs = Index(1) << 36;
 
 // Applies the map of each dimension, a matrix with few entries per row, one stage after the other,
@@ -54,7 +55,7 @@ public:
     Index maxElements = 0;
     for (int s : order) {
       const auto dim = extent.begin() + s + kFirstSpatial;
-      Stage stage{&maps_[s], 1, 1};
+      Stage stage{.map = &maps_[s], .outer = 1, .inner = 1};
       for (auto d = extent.begin(); d != dim; ++d)
         stage.outer *= *d;
       for (auto d = dim + 1; d != extent.end(); ++d)
@@ -175,6 +176,8 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
       const AxisReads window = reads(o, in[d], out[d]);
       return window.first + static_cast<Index>(window.weights.size() - 1) / 2;
     };
+    // A cut of the output is the first output whose middle input is not before the cut of the
+    // input. middle() is non-decreasing, so bisection finds it.
     const auto outputRange = std::views::iota(Index(0), out[d]);
     for (Index& cut : spec.cuts[d])
       cut = std::ranges::lower_bound(outputRange, cut, {}, middle) - outputRange.begin();

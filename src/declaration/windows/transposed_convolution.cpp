@@ -60,7 +60,8 @@ constexpr OptionSpec kTransposedConvolutionSettings[] = {
 };
 
 // The output's split point for one of the input. The centre of an input's window is placed on the
-// input's rank, which minimizes the contributions to other ranks.
+// input's rank, which minimizes the contributions to other ranks. The split point is half a stride
+// before the centre of the first input after the cut, halfway to that of the input before it.
 Index cutOfOutput(const Window& window, Index inputCut, Index outputs) {
   const Index centre = (window.reach() - 1) / 2 - window.padLow;
   const Index middle = checkedSum(checkedProduct(inputCut, window.stride, "the middle of a window"),
@@ -362,9 +363,11 @@ Work TransposedConvolution::work(const Form& form, int position) const {
 std::unique_ptr<ArrayKernel> TransposedConvolution::makeKernel(const KernelPlace& at) const {
   const Box x = at.input(), u = contributions(at.form).boxOfRank(at.rank);
   const Index inputGroups = groups() > 1 ? x[1].size() / inOfGroup() : 1;
-  const ConvolutionShape shape{x[0].size(), u[1].size(), x[1].size(),
-                               localWindow(windows(), at.form.output.shape(), u, x),
-                               std::max<Index>(1, inputGroups)};
+  const ConvolutionShape shape{.batch = x[0].size(),
+                               .inChannels = u[1].size(),
+                               .outChannels = x[1].size(),
+                               .window = localWindow(windows(), at.form.output.shape(), u, x),
+                               .groups = std::max<Index>(1, inputGroups)};
   return makeTyped<LocalTransposedConvolution>(at.type, shape, u, at.outputs(), at.backend,
                                                at.context);
 }

@@ -34,14 +34,16 @@ Index mirrored(Index index, Index extent) {
 }
 
 // Number of reflections on the way from an element outside back into the domain, between walls at a
-// distance of `wallDistance` elements. With both walls on the same element there is one.
+// distance of `wallDistance` elements: each reflection brings the element that much nearer, so it
+// is the distance beyond the domain divided by that of the walls, rounded up. With both walls on
+// the same element there is one.
 Index bounces(Index index, Index extent, Index wallDistance) {
   const Index beyond = index < 0 ? -index : index - extent + 1;
   return wallDistance == 0 ? 1 : (beyond - 1) / wallDistance + 1;
 }
 
-// The position of the pole at a side, in half rows: before row 0, or on it. A side that is not a
-// pole counts as the mirror image of the other one.
+// The position of the pole at a side, in half rows, in which row r is at 2 r: half a row before row
+// 0, or on it. A side that is not a pole counts as the mirror image of the other one.
 Index firstPole(Boundary low, Boundary high) {
   const Boundary mode = isPole(low) ? low : high;
   return mode == Boundary::PolePoint || mode == Boundary::PolePointVector ? 0 : -1;
@@ -52,7 +54,8 @@ Index lastPole(Index extent, Boundary low, Boundary high) {
 }
 
 // The row of an index beyond a pole: the way between the poles is folded. All numbers are in half
-// rows.
+// rows. For example, 4 rows with the mode Pole have poles at -1 and 7, which are 8 apart. Row -1,
+// at -2, is 1 beyond the first pole; folded it is 1 within, at 0, which is row 0.
 Index poleRow(Index index, Index extent, Boundary low, Boundary high) {
   const Index first = firstPole(low, high), between = lastPole(extent, low, high) - first;
   if (between == 0) // A single row that is both poles.
@@ -173,6 +176,7 @@ int extensionSign(Index index, Index extent, Boundary low, Boundary high) {
     return crossesPole(index, extent, low, high) ? -1 : 1;
   if (mode != Boundary::Odd && mode != Boundary::OddPoint)
     return 1;
+  // The walls are half an element beyond the ends, or on the first and the last element.
   const Index wallDistance = mode == Boundary::Odd ? extent : extent - 1;
   return bounces(index, extent, wallDistance) % 2 == 0 ? 1 : -1;
 }
@@ -191,7 +195,8 @@ std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low,
     // the box. The run is closed: elements outside begin new runs.
     const Interval inside = intersect({index, box.end}, {0, extent});
     if (!inside.empty() && inside.begin == index) {
-      runs.push_back({index - box.begin, index, inside.size(), 1});
+      runs.push_back(
+          {.local = index - box.begin, .global = index, .length = inside.size(), .step = 1});
       index = inside.end;
       isOpen = false;
       continue;
@@ -207,7 +212,12 @@ std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low,
     const int sign = extensionSign(index, extent, low, high);
     const bool crossed = crossesPole(index, extent, low, high);
     if (!(isOpen && extend(runs.back(), *source, sign, crossed)))
-      runs.push_back({index - box.begin, *source, 1, 1, sign, crossed});
+      runs.push_back({.local = index - box.begin,
+                      .global = *source,
+                      .length = 1,
+                      .step = 1,
+                      .sign = sign,
+                      .crossed = crossed});
     isOpen = true;
     ++index;
   }

@@ -60,7 +60,8 @@ inline bool isUserSupplied(Boundary mode) {
   return mode == Boundary::Values;
 }
 
-// True if the dimension continues beyond a pole on a side with this mode.
+// True if the dimension continues beyond a pole on a side with this mode. The pole modes are the
+// last ones of the enumeration.
 inline bool isPole(Boundary mode) {
   return mode >= Boundary::Pole;
 }

@@ -91,6 +91,8 @@ public:
 
   // Stops at the first overlap. `ranks` are the boxes that overlap the range, in the same order.
   void run(const Box& range, const Ranks& ranks) {
+    // An overlap is reported before a gap, so after a gap the search goes on, but only where there
+    // are boxes that can overlap.
     if (overlap_ || (gap_ && ranks.size() < 2))
       return;
     if (ranks.empty()) {
@@ -137,10 +139,11 @@ public:
   }
 
 private:
-  // The dimension and the position at which a range is divided.
+  // The dimension and the position at which a range is divided. There is one: no box covers the
+  // range, so some box begins or ends inside it.
   std::pair<std::size_t, Index> bestCut(const Box& range, const Ranks& ranks) const {
     std::pair<std::size_t, Index> best;
-    std::size_t fewest = 2 * ranks.size();
+    std::size_t fewest = 2 * ranks.size(); // More than a half can have.
     std::vector<Index> ends;
     for (std::size_t d = 0; d < range.size(); ++d) {
       ends.clear();
@@ -205,6 +208,8 @@ void checkBricks(const Boxes& boxes) {
         begins.emplace_back(boxes[r][d].begin, r);
     std::sort(begins.begin(), begins.end());
     for (std::size_t r = 0; r < boxes.size(); ++r) {
+      // The next begin after that of this box: no rank is as large as boxes.size(), so all boxes
+      // with the same begin come before this pair.
       const auto cut = std::upper_bound(begins.begin(), begins.end(),
                                         std::pair(boxes[r][d].begin, boxes.size()));
       if (!isEmpty(boxes[r]) && cut != begins.end() && cut->first < boxes[r][d].end)

@@ -176,7 +176,7 @@ void completeHalo(LayoutSpec& spec, int dim) {
   }
 }
 
-bool rises(const std::vector<Interval>& boxes) {
+bool rises(const std::vector<Interval>& boxes) { // for boxesRise()
   for (std::size_t part = 1; part < boxes.size(); ++part)
     if (boxes[part].begin < boxes[part - 1].begin || boxes[part].end < boxes[part - 1].end)
       return false;

@@ -125,6 +125,8 @@ Layout Layout::withPoleTerm(bool crossed) const {
     data.margins[&margin - data_->margins.data()] = shared(Margin(std::move(rows)));
     if (!crossed)
       continue;
+    // The rows of the crossed term are copied from the opposite meridian: the longitudes get a
+    // shift, with the boxes of their own halo if they have one, and otherwise with the owned parts.
     const int x = margin->halo->longitudes;
     Halo columns{.boxes = {},
                  .low = Boundary::Periodic,

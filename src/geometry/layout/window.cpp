@@ -47,7 +47,8 @@ Index windowOutput(const Window& window, Index extent, int dim) {
                             window.padLow, window.padHigh, padded));
   const Index outputs = (padded + beyond - window.reach()) / window.stride + 1;
   // With `ceil`, a truncated window is an output too, unless it would begin beyond the domain and
-  // read only padding.
+  // read only padding. Negative padding cuts the domain short. The last window begins at the padded
+  // index (outputs - 1) * stride, counted from `padLow` elements before the domain.
   const Index domainEnd = extent + std::min<Index>(window.padHigh, 0);
   const bool lastBeginsBeyond = (outputs - 1) * window.stride >= domainEnd + window.padLow;
   return window.ceil && outputs > 1 && lastBeginsBeyond ? outputs - 1 : outputs;
@@ -71,8 +72,8 @@ Interval windowBox(const Window& window, Index extent, Interval outputs) {
   return box.empty() ? Interval{} : box;
 }
 
-Window withHighPaddingFor(Window window, Interval outputs, Index extent) {
-  window.padHigh += std::max<Index>(0, outputs.end - extent) * window.stride;
+Window withHighPaddingFor(Window window, Interval outputs, Index regular) {
+  window.padHigh += std::max<Index>(0, outputs.end - regular) * window.stride;
   return window;
 }
 
@@ -95,8 +96,9 @@ Interval interiorOutputs(const Window& window, Index extent, Interval owned, Int
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
                               Index outputs) {
   std::vector<Index> cuts;
-  // The cut precedes the first output whose centre is not before the input cut. Outputs whose
-  // centre is outside the domain belong to the first or last part, so the outer cuts are fixed.
+  // The window of output o is centred at input o * stride + centre. The cut precedes the first
+  // output whose centre is not before the input cut. Outputs whose centre is outside the domain
+  // belong to the first or last part, so the outer cuts are fixed.
   const Index centre = (window.reach() - 1) / 2 - window.padLow;
   for (Index cut : inputCuts)
     cuts.push_back(std::clamp<Index>(ceilDivide(cut - centre, window.stride), 0, outputs));

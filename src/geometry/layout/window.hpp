@@ -61,9 +61,9 @@ Interval windowBox(const Window& window, Index extent, Interval outputs);
 // place where they would begin.
 Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs);
 
-// The window with high padding extended for `outputs`, which can go beyond the `extent` regular
-// outputs in a periodic dimension.
-Window withHighPaddingFor(Window window, Interval outputs, Index extent);
+// The window with its high padding enlarged by what `outputs` read beyond it. In a periodic
+// dimension these can continue after the `regular` outputs of windowOutput(), one stride each.
+Window withHighPaddingFor(Window window, Interval outputs, Index regular);
 
 // Output cuts that follow the input cuts: an output belongs to the part that owns the input at the
 // centre of its window.

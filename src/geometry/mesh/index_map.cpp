@@ -53,7 +53,9 @@ public:
   ColourSets(const std::vector<Index>& entries, Index colours) {
     for (Index count : entries) {
       const auto words = static_cast<std::size_t>(std::min(count, colours / kBits + 1));
-      // The colours of a place with a single entry are never queried.
+      // The colours of a place with a single entry are never queried. A place with one word has
+      // word 0 only. Others have at least twice as many slots as words, so the search in slot()
+      // always meets a free one, and a power of two, so an index wraps by a mask.
       const std::size_t slots = count < 2 ? 0 : words < 2 ? 1 : std::bit_ceil(2 * words);
       begin_.push_back(begin_.back() + static_cast<Index>(slots));
     }
@@ -82,7 +84,8 @@ public:
     return end;
   }
 
-  // The smallest colour that is free at both places.
+  // The smallest colour that is free at both places. A word with a free colour at each place can
+  // still have none that is free at both; the search then goes on at the next word.
   static Index smallestFree(ColourSets& sources, Index source, ColourSets& targets, Index target) {
     for (Index number = 0;;) {
       if (const Index next = targets.firstFree(target, sources.firstFree(source, number));

@@ -95,7 +95,9 @@ private:
     double weight;
   };
 
-  // The element that a ghost copies, or nothing for a zero.
+  // The element that a ghost copies, or nothing for a zero. Along dimensions whose halo is not
+  // linked, the boundary modes lead back into the patch; along the others the links lead to the
+  // patch around.
   std::optional<WeightedSource> sourceOf(const std::vector<Index>& index) const {
     const std::size_t first = hasChannels_ ? 2 : 1; // First spatial dimension in `index`.
     std::vector<Index> space(index.begin() + static_cast<std::ptrdiff_t>(first), index.end());

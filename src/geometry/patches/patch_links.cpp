@@ -32,7 +32,7 @@ Layout patchPattern(const std::vector<Index>& counts) {
 }
 
 std::string linksDigest(const std::vector<Index>& numbers) {
-  // The 64-bit FNV-1a hash of the bytes.
+  // The 64-bit FNV-1a hash of the bytes, with the offset and the prime of its definition.
   std::uint64_t hash = 14695981039346656037ULL;
   for (Index number : numbers)
     for (int i = 0; i < 8; ++i, number >>= 8)
@@ -254,7 +254,11 @@ private:
     // Number of elements between the side and the element.
     const Index depth = leavesHigh ? from.index[normal] - extents[normal] : -1 - from.index[normal];
     const std::size_t dims = from.index.size();
-    LinkedElement to{neighbour.patch, std::vector<Index>(dims), from.factor, from.dims, from.signs};
+    LinkedElement to{.patch = neighbour.patch,
+                     .index = std::vector<Index>(dims),
+                     .factor = from.factor,
+                     .dims = from.dims,
+                     .signs = from.signs};
     // On points, both patches have the elements of the side itself. The first element beyond the
     // side is then the second one of the neighbour, one further in.
     const Index onPoints = isOnPoints(neighbour) ? 1 : 0;

@@ -152,7 +152,7 @@ std::vector<std::pair<Index, Index>> FlowCount::partsBeside(int dim, const Inter
     own = ownRuns_[dim];
   else if (const Interval range = dim == kChannelDim ? intersect(owned_[dim], run) : owned_[dim];
            !range.empty())
-    own = {{0, range.begin, range.size(), 1}};
+    own = {{.local = 0, .global = range.begin, .length = range.size(), .step = 1}};
   std::vector<std::pair<Index, Index>> parts;
   for (int part : partsNear(own, peerLayout_, dim, otherRole(role_)))
     if (liesOn(peerLayout_, dim, part, *coordinates_))

@@ -16,8 +16,7 @@ namespace tenon {
 
 namespace {
 
-// A key has a mask of axes, the indices of two dimensions, the index of a position and one bit for
-// the role: 64 bits.
+// With two dimensions and one bit for the role, 24 + 2 * 18 + 3 + 1 = 64 bits.
 constexpr int kMaskBits = 24, kDimBits = 18, kPositionBits = 3;
 
 } // namespace
@@ -115,6 +114,8 @@ Index FlowTable::extentsOf(AxisMask axes) const {
 
 AlongDim FlowTable::among(const Sides& sides, AxisMask sameCoordinate) {
   const auto& [own, peer, positionIndex, role, fixed] = sides;
+  // On an R axis only coordinate 0 has data, so a position with another coordinate has no peer with
+  // its own.
   if ((peer.root & sameCoordinate & nonzeroCoordinates_[positionIndex]) != 0)
     return {};
   Traffic product{1, 1};
@@ -130,6 +131,8 @@ AlongDim FlowTable::among(const Sides& sides, AxisMask sameCoordinate) {
     product.elements =
         checkedProduct(product.elements, factor.all.elements, "elements that a rank sends");
   }
+  // Axes that split nothing and fix no coordinate: the ranks along them are peers with the same
+  // elements, as in FlowCount::all().
   const Index copies = extentsOf((peer.broadcast | peer.partial) & ~fixed & ~sameCoordinate);
   return {{product.messages * copies,
            checkedProduct(product.elements, copies, "elements that a rank sends")},

@@ -186,7 +186,8 @@ public:
     return {gapsOf(touched(notSupplied)), gapsOf(notSupplied)};
   }
   // If a conversion has several terms, an element is a gap if no term covers it: removes the
-  // elements that this term covers from the gaps that the terms before have left.
+  // elements that this term covers from the gaps that the terms before have left. The user's
+  // elements are the same in all terms, which differ only in what they copy.
   void closeGaps(Gaps& gaps) const {
     std::vector<Coverage> notSupplied;
     gaps.zeros = without(gaps.zeros, touched(notSupplied));
@@ -198,6 +199,8 @@ private:
     std::vector<Overlap> overlaps;
   };
 
+  // By dimension, the local elements that transfers cover; appends those that the user does not
+  // supply to `notSupplied`.
   std::vector<Coverage> touched(std::vector<Coverage>& notSupplied) const {
     const Box box = layout_.box(position_);
     std::vector<Coverage> touched;
@@ -214,6 +217,7 @@ private:
     return touched;
   }
 
+  // The coordinates of the rank itself, its only peer in a refill, whose layouts have one grid.
   std::optional<std::vector<int>> ownCoordinates() const {
     if (!layout_.isHolder(position_))
       return std::nullopt;
@@ -260,7 +264,8 @@ private:
       auto shared =
           role_ == Role::Source ? overlaps(own, peerSegments) : overlaps(peerSegments, own);
       if (!shared.empty())
-        candidates_[dim].push_back({peerLayout_.partCoordinates(dim, part), std::move(shared)});
+        candidates_[dim].push_back(
+            {.coordinates = peerLayout_.partCoordinates(dim, part), .overlaps = std::move(shared)});
     }
   }
 
@@ -328,7 +333,9 @@ private:
 };
 
 // Merges two blocks that are consecutive in the channels and otherwise equal, also in the direction
-// of both. Returns false if they are not.
+// of both. Returns false if they are not, or if a block runs backwards in the channels. Runs of
+// channels with different modes are equal wherever a rank has no element beyond the domain, so most
+// messages become as few blocks as without modes by channel.
 bool join(ElementBlock& block, const ElementBlock& next) {
   constexpr int c = kChannelDim;
   const auto follows = [&](const std::vector<Index>& first, const std::vector<Index>& second) {

@@ -14,11 +14,13 @@ namespace tenon {
 
 namespace {
 
+// The local index of an element of a run.
 Index localOf(const Segment& run, Index global) {
   return run.local + (global - run.global) * run.step;
 }
 
-// The runs of an interval whose first element is local element `local`, each element shifted.
+// The runs of an interval of longitudes whose first element is local element `local`. Each element
+// copies the element `shift` further on, periodically: half of the circle, beyond a pole (Halo).
 std::vector<Segment> shifted(Interval range, Index local, Index extent, Index shift) {
   std::vector<Segment> runs = extensionSegments({range.begin + shift, range.end + shift}, extent,
                                                 Boundary::Periodic, Boundary::Periodic);
@@ -37,14 +39,17 @@ std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role 
   const Interval owned = layout.owned(dim, part);
   const auto& halo = layout.halo(dim);
   if (!halo)
-    return owned.empty() ? std::vector<Segment>{}
-                         : std::vector<Segment>{{0, owned.begin, owned.size(), 1}};
+    return owned.empty()
+               ? std::vector<Segment>{}
+               : std::vector<Segment>{
+                     {.local = 0, .global = owned.begin, .length = owned.size(), .step = 1}};
   const Interval box = halo->boxes[part];
   const Index extent = layout.shape()[dim];
   if (isExtended(*halo, role)) {
     if (halo->shift != 0)
       return shifted(box, 0, extent, halo->shift);
     std::vector<Segment> runs = extensionSegments(box, extent, halo->low, halo->high);
+    // In a term of a layout at its poles, only the rows of this term count.
     if (halo->crossed)
       std::erase_if(runs, [&](const Segment& run) { return run.crossed != *halo->crossed; });
     return runs;
@@ -54,7 +59,10 @@ std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role 
     return {};
   if (halo->shift != 0)
     return shifted(common, common.begin - box.begin, extent, halo->shift);
-  return {{common.begin - box.begin, common.begin, common.size(), 1}};
+  return {{.local = common.begin - box.begin,
+           .global = common.begin,
+           .length = common.size(),
+           .step = 1}};
 }
 
 Interval globalRange(const Segment& run) {
@@ -69,8 +77,13 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
     for (const Segment& t : targets) {
       const Interval shared = intersect(globalRange(s), globalRange(t));
       if (!shared.empty())
-        result.push_back({shared.begin, shared.size(), localOf(s, shared.begin),
-                          localOf(t, shared.begin), s.step, t.step, s.sign * t.sign});
+        result.push_back({.global = shared.begin,
+                          .length = shared.size(),
+                          .source = localOf(s, shared.begin),
+                          .target = localOf(t, shared.begin),
+                          .sourceStep = s.step,
+                          .targetStep = t.step,
+                          .sign = s.sign * t.sign});
     }
   std::sort(result.begin(), result.end(), [](const Overlap& x, const Overlap& y) {
     // Both sides of a message must list their overlaps in the same order, so ties are broken too.

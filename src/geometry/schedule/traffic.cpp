@@ -141,6 +141,8 @@ private:
       return;
     }
     const Interval channels = run ? *run : Interval{0, from_.shape()[dim_]};
+    // These entries are compared only, so they have other numbers in the members of AlongDim: the
+    // distance of a part, the elements shared with it, and the number of the product.
     for (const auto& [distance, shared] : count.partsBeside(dim_, channels))
       key.push_back({{distance, shared}, number});
   }

@@ -168,7 +168,8 @@ BoundMaps::BoundMaps(const Layer& layer, const CompiledNetwork::Node& node,
                      std::shared_ptr<LocalKernel> kernel)
     : BoundMaps(layer) {
   list_ = node.maps;
-  kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
+  kernels_.push_back(
+      {.kernel = std::move(kernel), .uses = std::make_shared<ParameterUses>(), .layer = &layer_});
 }
 
 // A layer that is several nodes has one set of objects, in the place of its first node.

@@ -11,7 +11,8 @@
 //
 // and this class has one object for each entry, in the same order. Terms of this file:
 //
-//   form             the layouts of all arrays of a layer for given inputs (core/form.hpp)
+//   form             the layouts of all arrays of a layer for given inputs
+//                    (declaration/core/form.hpp)
 //
 //   node             one use of a layer in a network (but see memory(), for a node of the machine)
 //
@@ -44,6 +45,7 @@ struct BoundKernel {
   std::shared_ptr<ParameterUses> uses; // its parameters; shared by all kernels of a layer's form
   const Layer* layer;
 
+  // Whether some of its parameters are not frozen.
   bool wantsGradients() const;
   // Marks the gradients of the parameters as changed. Must be called on all ranks.
   void changeGradients() const;
@@ -123,7 +125,7 @@ public:
   int event(const Map& map) const { return nodes_[map.node].event; }
   const Layer& layerOf(const Map& map) const { return *nodes_[map.node].layer; }
   const Layer& layerOfNode(int node) const { return *nodes_[node].layer; }
-  // Observers of the passes of these maps.
+  // Observers of the passes of these maps (pass_observer.hpp).
   const Observers& observers() const noexcept { return observers_; }
   void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }
   // Bytes allocated now for operators, constants, parameters in their use layouts, and kernels.

@@ -79,7 +79,11 @@ bool GradientBucket::start(Collect before) {
     if (member && before == Collect::AllMembers)
       member->collect();
   // sums <- 1 * sum over ranks of contributions + 0 * sums
-  sum_->start({Sense::Forward, 1, contributions_.get(), 0, sums_.get()});
+  sum_->start({.sense = Sense::Forward,
+               .alpha = 1,
+               .x = contributions_.get(),
+               .beta = 0,
+               .y = sums_.get()});
   took_ = logTotalsOfOpenScope();
   return true;
 }
@@ -88,6 +92,8 @@ void GradientBucket::finish() {
   const LogScope scope(reported()->event());
   sum_->finish();
   const ScopeTotals rest = logTotalsOfOpenScope();
+  // Contributions of a member that were not collected yet are not in its sum, which is then not up
+  // to date.
   for (Parameter* member : members_)
     if (member && member->isCollected())
       member->setReduced(member == reported()

@@ -46,7 +46,8 @@ private:
   LocalKernel& kernelOf(const Step& step) const {
     return *maps_.kernel(list_.maps()[step.map].object).kernel;
   }
-  // The step of the normalisation that alone reads what step s writes, or -1.
+  // The step of the normalisation that alone reads what step s writes, or -1. Step s must run a
+  // kernel that writes the whole value, in the library's memory, and applies nothing to it yet.
   int normalisationAfter(std::size_t s) const {
     const Step& step = pass_.steps[s];
     if (step.map < 0 || !isForward(step) || step.epilogue >= 0 || list_.maps()[step.map].part ||
@@ -96,8 +97,10 @@ private:
         std::ranges::replace(step.reads, v, kNoValue); // kernels know their inputs by position
     const Value& written = pass_.values[second.writes[0]];
     const auto channels = std::size_t(maps_.tensor(written)->extent()[1]);
-    FoldedChannels folded{first.map, second.map, std::vector<float>(channels),
-                          std::vector<float>(channels)};
+    FoldedChannels folded{.convolution = first.map,
+                          .map = second.map,
+                          .scale = std::vector<float>(channels),
+                          .shift = std::vector<float>(channels)};
     Step joined = first;
     joined.reads.push_back(second.reads[1]);
     joined.writes = second.writes;
@@ -167,6 +170,8 @@ private:
         last_[find(v)] = true;
     });
   }
+  // The kernels that fold channels are convolutions with packed weights, which read and write this
+  // order faster.
   bool wantsLast(const Step& step) const {
     return isForward(step) && maps_.kernel(list_.maps()[step.map].object).kernel->foldsChannels();
   }
@@ -177,6 +182,8 @@ private:
     if (map.kind == Map::Kind::Source)
       return ChannelOrders::Any;
     if (map.kind == Map::Kind::Operator) {
+      // A conversion between equal layouts copies or adds elements, so both sides have one order.
+      // Others pack blocks, row-major.
       const OperatorEntry& op = list_.operators()[map.object];
       return op.kind == OperatorKind::Conversion && op.from == op.to ? ChannelOrders::Same
                                                                      : ChannelOrders::First;

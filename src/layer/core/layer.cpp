@@ -204,7 +204,10 @@ void Layer::draw(std::uint64_t seed, std::uint64_t stream, Fill fill) {
     if (fill == Fill::All || !p->isInitialized())
       initializeParameter(*p, textOf("initializer"), seed, stream);
   if (declaration_->isRandom() && (fill == Fill::All || !random_.isSet))
-    random_ = {true, seed, streamOf(fmt::format("dropout {}", stream)), 0};
+    random_ = {.isSet = true,
+               .seed = seed,
+               .stream = streamOf(fmt::format("dropout {}", stream)),
+               .applied = 0};
   for (std::size_t i = 0; i < children_.size(); ++i)
     // Children have different streams, so equal layers get different values.
     children_[i]->draw(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
@@ -367,7 +370,8 @@ void Layer::setRecording(bool records) {
 }
 
 void SavedModes::note(Layer& layer) {
-  modes_.push_back({&layer, layer.isTraining(), layer.isRecording()});
+  modes_.push_back(
+      {.layer = &layer, .training = layer.isTraining(), .records = layer.isRecording()});
   for (Layer* child : layer.children())
     note(*child);
 }

@@ -51,19 +51,22 @@ std::string described(const Layouts& inputs) {
 } // namespace
 
 void Layer::NewSetUps::note(Layer& layer) {
-  Before& before = before_.emplace_back(Before{
-      Ref<Layer>::share(&layer), {}, layer.parameters_.size(), layer.states_.size(), std::nullopt});
+  Before& before = before_.emplace_back(Before{.layer = Ref<Layer>::share(&layer),
+                                               .setups = {},
+                                               .parameters = layer.parameters_.size(),
+                                               .states = layer.states_.size(),
+                                               .unset = std::nullopt});
   for (const Entry& entry : layer.setups_)
     before.setups.push_back({&entry, entry.setup != nullptr, !entry.frames.empty()});
   if (!layer.isSetUp())
-    before.unset = {layer.declaration_->settings(),
-                    layer.declaration_->lists(),
-                    layer.type_,
-                    layer.space_,
-                    layer.depth_,
-                    layer.training_,
-                    layer.records_,
-                    layer.frozen_};
+    before.unset = Unset{.settings = layer.declaration_->settings(),
+                         .lists = layer.declaration_->lists(),
+                         .type = layer.type_,
+                         .space = layer.space_,
+                         .depth = layer.depth_,
+                         .training = layer.training_,
+                         .records = layer.records_,
+                         .frozen = layer.frozen_};
   for (Layer* child : layer.children())
     note(*child);
 }

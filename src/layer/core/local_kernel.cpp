@@ -77,6 +77,8 @@ public:
     for (std::size_t i = 0; i < dx.size(); ++i)
       arrays_[i] = writtenArray(dx[i]);
     const KernelParameters read = parameters(p);
+    // A kernel of this kind computes the gradients of all parameters together, and can omit them
+    // only if none is needed.
     if (gradients_ == Gradients::Within)
       addGradients(p, std::ranges::all_of(p, [](const auto& use) { return use->isFrozen(); }));
     kernel_->adjoint(saved(point), dy.readArray(), read, WrittenArrays(arrays_.data(), dx.size()));
@@ -109,7 +111,10 @@ private:
     return {arrays_.data(), x.size()};
   }
   SavedArrays saved(const KernelPoint& point) {
-    return {arraysOf(point.inputs, savedInputs_), readArray(point.y), point.workspace, point.adds};
+    return {.inputs = arraysOf(point.inputs, savedInputs_),
+            .output = readArray(point.y),
+            .workspace = point.workspace,
+            .adds = point.adds};
   }
   // Calls visit() with each parameter of the layer and what the kernel gets of it.
   template <class Visit>

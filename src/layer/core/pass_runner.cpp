@@ -148,7 +148,7 @@ bool StepRunner::infer(const Step& step, Inputs x, DTensor& y) {
     finish.function = &maps_.function(step.epilogue);
   if (const FoldedChannels* folded = memory_.inference->foldedIn(step.map)) {
     const BoundKernel& normalisation = maps_.kernel(list_.maps()[folded->map].object);
-    const DTensor* const inputs[] = {nullptr, x.back()};
+    const DTensor* const inputs[] = {nullptr, x.back()}; // the scaling does not need the first one
     normalisation.kernel->channelScaling(inputs, *normalisation.uses, folded->scale, folded->shift);
     finish.scale = folded->scale.data();
     finish.shift = folded->shift.data();

@@ -26,6 +26,8 @@ struct FoldedChannels {
   mutable std::vector<float> scale, shift;
 };
 
+// How Apply in inference differs from that in training (inference_plan.cpp): which values have
+// their channels last in memory, and which normalisations are folded into other kernels.
 class InferencePlan {
 public:
   InferencePlan() = default; // empty: as in training

@@ -100,6 +100,8 @@ void Setup::derive() {
   }
   lastAdjoint_ = &training.adjoints.front();
   lastApply_ = &applyOf(training);
+  // The second common case is that all nodes are in inference; mixed modes are derived when they
+  // occur.
   if (!modeNodes_.empty())
     passes_.emplace_back().nodes.assign(std::max(1, list.nodes()), true);
   inferOf(passes_.back());
@@ -111,6 +113,7 @@ std::size_t Setup::presentPasses() {
   for (std::size_t i = 0; i < passes_.size(); ++i)
     if (std::ranges::all_of(modeNodes_, [&](const auto& nodeAndLayer) {
           const auto& [node, layer] = nodeAndLayer;
+          // The node must be in inference if and only if its layer is not in training.
           const InInference& inInference = passes_[i].nodes;
           return (!inInference.empty() && inInference[node]) != layer->isTraining();
         }))

@@ -31,8 +31,8 @@ using Tensors = std::vector<Ref<DTensor>>;
 // Fills a tensor with random values that its layout allows. Copies of an element on several ranks
 // must be equal. In a layout of partial sums, the contributions of the ranks must be independent:
 // filling by global position would give the value to one contribution and 0 to the others, so each
-// contribution is drawn like a whole tensor, from its own random stream. The factor 64 makes
-// streams of different contributions different.
+// contribution is drawn like a whole tensor, from its own random stream. The factor 64 makes the
+// streams of different contributions and tensors different, for axes of up to 64 ranks.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)

@@ -32,7 +32,7 @@ Ref<DTensor> SectionedModel::empty(const Layout& layout) const {
 // Creates the layer of a section and sets it up for the values that it reads. Collective.
 SectionedModel::Section SectionedModel::section(std::size_t number, bool isFrozen) const {
   NetworkSection part = makeSection(network_, starts_[number], starts_[number + 1]);
-  Section result{part.reads, part.gives, {}};
+  Section result{.reads = part.reads, .gives = part.gives, .layer = {}};
   Layouts inputs;
   std::vector<Shape> shapes;
   for (const int value : result.reads) {

@@ -172,7 +172,8 @@ private:
     for (const Ref<Parameter>& parameter : layer.ownParameters())
       node.parameters.emplace_back(parameter->name(), parameter->storage());
     layer.declaration().setTitle(titleOf(layer));
-    list_.nodes.push_back({&layer, titleOf(layer), assignment, nullptr});
+    list_.nodes.push_back(
+        {.layer = &layer, .title = titleOf(layer), .assignment = assignment, .segment = nullptr});
     return lastValue();
   }
 
@@ -186,7 +187,10 @@ private:
     node.segment = std::make_shared<const Network>(segment->network);
     if (!containers().empty())
       node.container = std::to_string(containerNumbers_.back());
-    list_.nodes.push_back({&layer, titleOf(layer), assignment, std::move(segment)});
+    list_.nodes.push_back({.layer = &layer,
+                           .title = titleOf(layer),
+                           .assignment = assignment,
+                           .segment = std::move(segment)});
     return lastValue();
   }
 
@@ -198,7 +202,8 @@ private:
     assignments_.push_back(assignment);
     std::vector<int> outputs = walk(container, reads);
     assignments_.pop_back();
-    list_.containers.push_back({&container, reads, outputs, assignment});
+    list_.containers.push_back(
+        {.layer = &container, .reads = reads, .outputs = outputs, .assignment = assignment});
     return outputs;
   }
 
@@ -244,7 +249,8 @@ private:
     }
   }
 
-  // The layouts of values of the layers so far.
+  // The layouts of values of the layers so far, which are compiled to find them: the layers of an
+  // imported model depend on the extents of its inputs.
   Layouts layoutsOf(const std::vector<int>& values) const {
     const CompiledNetwork compiled(list_.network, inputs_(), Target::fromOptions(Space::Host));
     return layoutsAt(compiled.values(), values);

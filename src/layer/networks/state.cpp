@@ -105,15 +105,17 @@ std::vector<NamedTensor> namedTensors(const Layer& layer) {
                                    p->name())) {
         const std::size_t slash = layerPath.rfind('/');
         const std::string container = slash == layerPath.npos ? "" : layerPath.substr(0, slash);
-        named.isKnown = false; // PyTorch has it as well
+        named.isKnown = false; // its name in files says that files have it
         named.file = container.empty() ? stored->name : nameInFile(container) + "." + stored->name;
         named.extents = std::move(stored->extents);
       }
       tensors.push_back(std::move(named));
     }
     for (const Ref<StateTensor>& state : visitedLayer.ownStates())
-      tensors.push_back({under(layerPath, state->name()), state, visitedLayer.dataType(),
-                         nameInFile(under(layerPath, state->name()))});
+      tensors.push_back({.path = under(layerPath, state->name()),
+                         .of = state,
+                         .type = visitedLayer.dataType(),
+                         .file = nameInFile(under(layerPath, state->name()))});
   });
   return tensors;
 }
@@ -123,7 +125,7 @@ std::vector<NamedParameter> namedParameters(const Layer& layer) {
   std::vector<NamedParameter> parameters;
   walk(layer, "", visited, [&](const Layer& visitedLayer, const std::string& layerPath) {
     for (const Ref<Parameter>& p : visitedLayer.ownParameters())
-      parameters.push_back({under(layerPath, p->name()), p});
+      parameters.push_back({.path = under(layerPath, p->name()), .parameter = p});
   });
   return parameters;
 }

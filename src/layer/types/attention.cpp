@@ -320,8 +320,10 @@ private:
       return;
     for (Index matrix = 0; matrix < matrices_; matrix += tileMatrices_)
       for (Index row = 0; row < rows_; row += tileRows_) {
-        const QueryTile tile{matrix, std::min(tileMatrices_, matrices_ - matrix), row,
-                             std::min(tileRows_, rows_ - row)};
+        const QueryTile tile{.matrix = matrix,
+                             .count = std::min(tileMatrices_, matrices_ - matrix),
+                             .row = row,
+                             .rows = std::min(tileRows_, rows_ - row)};
         if (!causal_ || first < firstQuery_ + tile.row + tile.rows)
           body(tile);
       }

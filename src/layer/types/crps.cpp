@@ -12,9 +12,11 @@ namespace {
 class EnsembleScores final : public SavedGradient {
 public:
   EnsembleScores(LossPart part, Index members, double alpha)
-      : part_(std::move(part)), ensemble_{members,
-                                          part_.rows() > 0 ? part_.elements() / part_.rows() : 1,
-                                          (1 - alpha) / double(members * members)} {
+      : part_(std::move(part)), ensemble_{
+                                    .members = members,
+                                    .inner = part_.rows() > 0 ? part_.elements() / part_.rows() : 1,
+                                    .pairFactor = (1 - alpha) / double(members * members)} {
+    // With one member the fair score does not exist, and alpha is 0.
     if (alpha > 0)
       ensemble_.pairFactor += alpha / double(members * (members - 1));
   }

@@ -73,8 +73,11 @@ public:
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     const double scale = part_.scale(weightSum(x));
-    const DifferenceBox box{static_cast<int>(extent_.size()), kFirstSpatial, extent_.data(),
-                            owned_.data(), spacing_.data()};
+    const DifferenceBox box{.rank = static_cast<int>(extent_.size()),
+                            .first = kFirstSpatial,
+                            .extent = extent_.data(),
+                            .owned = owned_.data(),
+                            .spacing = spacing_.data()};
     visitFloating(part_.type, [&]<class T>(T) {
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitTarget<T>(part_, [&](const auto* target) {
@@ -160,8 +163,9 @@ public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     const DTensor& target = part_.target->value();
-    const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_,
-                              part_.countsSamples};
+    const RelativeScale scale{.scale = part_.scale(x.size() > 2 ? x[2] : nullptr),
+                              .epsilon = epsilon_,
+                              .isCounted = part_.countsSamples};
     visitFloating(part_.type, [&]<class T>(T) {
       const T* errorSquares = x[1]->data<T>();
       const T* targetSquares = errorSquares + part_.rows();
@@ -252,7 +256,11 @@ void TargetUse::begin() {
   if (!conversion_ || !(conversion_->domain() == source.layout()) ||
       conversion_->domainType() != movedType)
     conversion_ = makeConversion(layer_.comm(), source.layout(), use_, movedType);
-  conversion_->start({Sense::Forward, 1, &source, 0, (areNarrow ? moved_ : value_).get()});
+  conversion_->start({.sense = Sense::Forward,
+                      .alpha = 1,
+                      .x = &source,
+                      .beta = 0,
+                      .y = (areNarrow ? moved_ : value_).get()});
 }
 
 void TargetUse::end() {
@@ -391,6 +399,8 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   if (const auto area = loss.settings().has("area") ? areaRows(loss, use.shape()) : std::nullopt) {
     if (!part.box.empty() && position >= 0)
       part.area = std::make_shared<const LossArea>(*area, part.box, part.type, *part.context);
+    // The weights by area of one sphere sum to 1, so those of all terms to the number of spheres
+    // (samples, channels and levels).
     if (!loss.termsAreSamples())
       part.terms /= double(use.shape()[area->dim]) * double(area->longitudes);
   }

@@ -372,7 +372,7 @@ public:
     for (const Box& box : {x_, whole})
       for (Index group = 0; group < groups; ++group)
         counts.push_back(elementsOf(group, box));
-    return {groups, ReadList<double>(context, std::move(counts))};
+    return {.groups = groups, .counts = ReadList<double>(context, std::move(counts))};
   }
 
 private:
@@ -422,10 +422,10 @@ private:
 };
 
 // Makes the kernel with the name that the declaration (declaration/types/normalisation.cpp) gives
-// it: moments, means, contributions, combine, running, or the type of the layer for Normalised;
-// names with "area" are those of area_moments.cpp;
-// "order" and "order back" transpose x and y if the reduced dimensions are not the last ones.
-// LocalMoments and Normalised share one RowKernels object, which has the list of rows and groups.
+// it: moments, means, contributions, combine, running, or the type of the layer for Normalised.
+// Names that begin with "area" are those of area_moments.cpp; "order" and "order back" transpose x
+// and y if the reduced dimensions are not the last ones. LocalMoments and Normalised share one
+// RowKernels object, which has the list of rows and groups.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   if (at.name().starts_with("order")) {

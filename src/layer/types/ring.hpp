@@ -52,7 +52,7 @@ public:
     // The operator exchanges the arrays of these two tensors, which alternate between the buffers.
     from_->placeBox(buffers_[currentBuffer_].data<void>(), false);
     to_->placeBox(buffers_[1 - currentBuffer_].data<void>(), false);
-    op_->start({Sense::Forward, 1, from_.get(), 0, to_.get()});
+    op_->start({.sense = Sense::Forward, .alpha = 1, .x = from_.get(), .beta = 0, .y = to_.get()});
     isInFlight_ = true;
   }
   // Completes the exchange, if one was started, and makes the received block the current one.
@@ -159,20 +159,21 @@ public:
           {ownMatrices<const T>(k, sizes_.features), ownMatrices<const T>(v, sizes_.values)},
           {ownMatrices<const T>(dk, sizes_.features), ownMatrices<const T>(dv, sizes_.values)}, 0,
           sizes_.keys.back());
+    const bool hasTangents = dk || dv;
+    const int rotating = hasTangents ? 2 : 1; // the blocks, and their tangents
     load<T>(k, v, arrays_[0]);
-    if (dk || dv)
+    if (hasTangents)
       load<T>(dk, dv, arrays_[1]);
     for (int turn = 0; turn < count(); ++turn) {
       const int part = (sizes_.own + turn) % count();
-      const T *const array = arrays_[0].current<T>(), *const tangents =
-                                                          dk || dv ? arrays_[1].current<T>()
-                                                                   : nullptr;
+      const T* const array = arrays_[0].current<T>();
+      const T* const tangents = hasTangents ? arrays_[1].current<T>() : nullptr;
       const bool isLast = turn + 1 == count();
-      for (int i = 0; i < (dk || dv ? 2 : 1) && !isLast; ++i)
+      for (int i = 0; i < rotating && !isLast; ++i)
         arrays_[i].send();
       body(partIn(array), partIn(tangents, dk, dv), sizes_.keys[part],
            sizes_.keys[part + 1] - sizes_.keys[part]);
-      for (int i = 0; i < (dk || dv ? 2 : 1) && !isLast; ++i)
+      for (int i = 0; i < rotating && !isLast; ++i)
         arrays_[i].receive();
     }
   }
@@ -239,9 +240,11 @@ private:
     if (!x)
       return {};
     if constexpr (std::is_const_v<T>)
-      return {x->template data<std::remove_const_t<T>>(), columns, ownKeys() * columns};
+      return {.first = x->template data<std::remove_const_t<T>>(),
+              .row = columns,
+              .matrix = ownKeys() * columns};
     else
-      return {x->template mutableData<T>(), columns, ownKeys() * columns};
+      return {.first = x->template mutableData<T>(), .row = columns, .matrix = ownKeys() * columns};
   }
   template <class T>
   KeyPart<T> partIn(T* array, bool hasKeys = true, bool hasValues = true) const {

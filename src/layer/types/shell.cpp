@@ -132,12 +132,13 @@ void ShellDeclaration::checkDeclared(const char* kind, const std::string& name,
 
 void ShellDeclaration::addParameter(std::string name, Shape shape, Index fanIn, Index fanOut) {
   checkDeclared("parameter", name, shape);
-  declared_.push_back({std::move(name), std::move(shape), fanIn, fanOut});
+  declared_.push_back(
+      {.name = std::move(name), .shape = std::move(shape), .fanIn = fanIn, .fanOut = fanOut});
 }
 
 void ShellDeclaration::addState(std::string name, Shape shape, double initial) {
   checkDeclared("state", name, shape);
-  states_.push_back({std::move(name), std::move(shape), initial});
+  states_.push_back({.name = std::move(name), .shape = std::move(shape), .initial = initial});
 }
 
 void ShellDeclaration::setWorkspace(Index bytes) {
@@ -204,9 +205,10 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
     return makeLayout(shape, grid, broadcast, std::vector<CutSource>(shape.size()));
   };
   for (const Declared& p : declared_)
-    form.parameters.push_back({p.name, replicated(p.shape), p.fanIn, p.fanOut});
+    form.parameters.push_back(
+        {.name = p.name, .use = replicated(p.shape), .fanIn = p.fanIn, .fanOut = p.fanOut});
   for (const DeclaredState& s : states_)
-    form.states.push_back({s.name, replicated(s.shape), s.initial});
+    form.states.push_back({.name = s.name, .use = replicated(s.shape), .initial = s.initial});
   return form;
 }
 

@@ -85,7 +85,8 @@ public:
     network_.result = {
         .from = last.layer, .to = -1, .input = 0, .shape = last.shape, .output = last.output};
     for (std::size_t n = 0; n < origins_.size(); ++n)
-      network_.nodes.push_back({origins_[n].layer, origins_[n].output, names_[n], {}});
+      network_.nodes.push_back(
+          {.layer = origins_[n].layer, .output = origins_[n].output, .name = names_[n]});
     return std::move(network_);
   }
 
@@ -136,9 +137,12 @@ private:
     const std::vector<int> reads =
         file.type == "graph" ? file.nodes[node].reads : std::vector<int>{node - 1};
     std::vector<Origin> origins;
+    // In the file, -1 is the first input of the network, -2 the second.
     for (int read : reads)
-      origins.push_back(read < 0 ? Origin{-1, -1 - read, inputs_.at(-1 - read)}
-                                 : origins_.at(read));
+      if (const int input = -1 - read; input >= 0)
+        origins.push_back({.layer = -1, .output = input, .shape = inputs_.at(input)});
+      else
+        origins.push_back(origins_.at(read));
     return origins;
   }
 
@@ -194,7 +198,9 @@ private:
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
       before.dependents.push_back({declaration, reads.front().output});
-      origins_.push_back({reads.front().layer, static_cast<int>(before.dependents.size()), shape});
+      origins_.push_back({.layer = reads.front().layer,
+                          .output = static_cast<int>(before.dependents.size()),
+                          .shape = shape});
     }
   }
 
@@ -224,7 +230,7 @@ private:
                                   .shape = reads[input].shape,
                                   .output = reads[input].output});
     network_.layers.push_back(std::move(declared));
-    return {layer, 0, shape};
+    return {.layer = layer, .output = 0, .shape = shape};
   }
 
   std::vector<Shape> inputs_;

@@ -17,8 +17,9 @@ namespace tenon {
 
 namespace {
 
-// Three labels on each axis: 3^5 = 243 parallelizations of each layer, and the same number again
-// with input channels. With both labels of channels there are 4^4 = 256.
+// With the labels k, n and o on each of 5 axes, a layer has 3^5 = 243 parallelizations, and nearly
+// as many again with i instead of o. With all four labels, 4 axes have 4^4 = 256. The tables of
+// moves grow with the square of such a number (planner/search/cost_tables.hpp).
 constexpr int kMaxFieldAxes = 5, kMaxMixedAxes = 4;
 
 // Appends the parallelizations that contain all of the given labels of channels.
@@ -66,6 +67,7 @@ std::vector<std::string> Field::parallelizations(bool inputChannels) const {
   std::vector<std::string> parallelizations;
   const auto axes = std::ranges::count_if(extents, [](int extent) { return extent > 1; });
   if (axes > kMaxFieldAxes) {
+    // There are too many mixtures, so a parallelization has the same label on all axes.
     for (char label : {'k', 'n', 'o', 'i'})
       if (label != 'i' || inputChannels) {
         std::string& parallelization = parallelizations.emplace_back();
@@ -89,7 +91,8 @@ bool Field::isLike(const Layout& layout) const {
 void Field::learn(const Layout& layout) {
   for (int d = 0; d < std::min(layout.ndim(), layout_.ndim()); ++d)
     if (layout.splitAxes(d) == layout_.splitAxes(d) && layout.parts(d) > 1)
-      // The first tensor of an extent is the field itself or the one closest to it.
+      // emplace() keeps the first points: the first tensor of an extent is the field itself or the
+      // one closest to it.
       cuts_.emplace(std::pair(d, layout.shape()[d]), layout.cuts(d));
 }
 
@@ -109,6 +112,8 @@ Layout Field::layout(const Shape& shape, const Properties& properties, const Lay
     if (const auto known = cuts_.find({d, shape[d]}); known != cuts_.end())
       spec.cuts[d] = known->second;
   }
+  // A native layout (native_layouts.hpp) knows the split points of its own tensor, which are better
+  // than those of another tensor of the same extent.
   for (int d = 0; native && native->grid() == *grid() && d < native->ndim(); ++d)
     if (!native->splitAxes(d).empty() &&
         sortedAxes(spec.splitAxes[d]) == sortedAxes(native->splitAxes(d))) {

@@ -24,7 +24,7 @@ Layouts withoutHalos(const Layouts& layouts) {
 NativeLayouts nativeLayoutsOf(const DeclaredLayer& layer, const Layouts& inputs) {
   layer.declaration->checkLinks(inputs);
   const Form form = layer.declaration->form(inputs, {});
-  NativeLayouts native{withoutHalos(form.uses), {form.output}};
+  NativeLayouts native{.uses = withoutHalos(form.uses), .outputs = {form.output}};
   // Boundary values from the user are read in their own layout.
   for (std::size_t i = native.uses.size(); i < inputs.size(); ++i)
     native.uses.push_back(inputs[i]);
@@ -62,6 +62,7 @@ std::vector<ListedField> listedFields(const DeclaredNetwork& network,
                                       const std::vector<std::optional<Layout>>& pinned) {
   std::vector<ListedField> fields;
   for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    // Such a layer cannot be moved to other ranks (native_layouts.hpp); all others have a choice.
     if (!network.hasLists || !network.layers[layer].declaration->dependsOnRowDistribution())
       continue;
     for (const Layout& layout : {natives[layer].uses.front(), natives[layer].outputs.front()}) {
@@ -73,7 +74,8 @@ std::vector<ListedField> listedFields(const DeclaredNetwork& network,
           std::ranges::none_of(
               pinned, [&](const std::optional<Layout>& end) { return end && isLike(*end); }))
         fields.push_back(
-            {fields.empty() ? "mesh" : fmt::format("mesh{}", fields.size() + 1), plain});
+            {.name = fields.empty() ? "mesh" : fmt::format("mesh{}", fields.size() + 1),
+             .layout = plain});
     }
   }
   return fields;

@@ -164,7 +164,10 @@ std::vector<Parallelization> FineGrid::parallelizations(bool inputChannels) cons
       for (int channels = 0; batch + channels <= axes(); ++channels)
         for (int outputs = channels; outputs >= 0; --outputs)
           if (const int inputs = channels - outputs; isWanted(outputs, inputs))
-            parallelizations.push_back({batch, outputs, inputs, axes() - batch - channels});
+            parallelizations.push_back({.batch = batch,
+                                        .outputs = outputs,
+                                        .inputs = inputs,
+                                        .space = axes() - batch - channels});
   };
   add([](int, int inputs) { return inputs == 0; });
   if (inputChannels) {

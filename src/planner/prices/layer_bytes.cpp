@@ -57,6 +57,7 @@ SavedActivations LayerBytes::savedOf(const Declaration& declaration, const Layou
           ids, [&](ValueId other) { return other == v || other == value.sharesMemoryOf; });
     };
     const bool isOutput = isAmong(list.outputs()), isInPlace = isAmong(list.inputs());
+    // A value with the shape of an input is taken for this input after a conversion.
     const bool isInput =
         !isOutput && (isInPlace || std::ranges::any_of(inputs, [&](const Layout& input) {
                         return value.layout.shape() == input.shape();

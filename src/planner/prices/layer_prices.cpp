@@ -71,7 +71,8 @@ void LayerPrices::addMovesWithin(const MapList& list, bool hasCotangent,
     std::erase_if(pass.steps,
                   [&](const Step& step) { return step.map < 0 || !isWithin[step.map]; });
     for (PassMove& move : movesOf(list, pass))
-      cost.moves.push_back({term, std::move(move.op), move.adjoint, move.times});
+      cost.moves.push_back(
+          {.term = term, .op = std::move(move.op), .adjoint = move.adjoint, .times = move.times});
   };
   const InInference infers(std::max(1, list.nodes()), !trains_);
   add(&LayerTerms::forward, applyPass(list, Order::Listed, infers, /*keeps=*/trains_));
@@ -85,15 +86,15 @@ void LayerPrices::addConversion(const Layout& from, const Layout& to, bool hasCo
   if (haveSameMemory(from, to))
     return;
   const OperatorEntry op{.kind = OperatorKind::Conversion, .from = from, .to = to};
-  cost.moves.push_back({&LayerTerms::forward, op});
+  cost.moves.push_back({.term = &LayerTerms::forward, .op = op});
   if (trains_ && hasCotangent)
-    cost.moves.push_back({&LayerTerms::backward, op, /*adjoint=*/true});
+    cost.moves.push_back({.term = &LayerTerms::backward, .op = op, .adjoint = true});
 }
 
 void LayerPrices::addGradient(const Layout& use, ParallelizationCost& cost) const {
   if (trains_ && !haveSameMemory(use.dual(), use))
-    cost.moves.push_back({&LayerTerms::gradients,
-                          {.kind = OperatorKind::Conversion, .from = use.dual(), .to = use}});
+    cost.moves.push_back({.term = &LayerTerms::gradients,
+                          .op = {.kind = OperatorKind::Conversion, .from = use.dual(), .to = use}});
 }
 
 LayerTerms LayerPrices::terms(ParallelizationCost& cost, Sampling sampling) const {

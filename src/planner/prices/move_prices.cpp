@@ -68,7 +68,7 @@ MoveTerms MovePrices::terms(int move, int from, int to) const {
   const double all = seconds(move, from, to, Precision::Close);
   const double backward = ends.weight * backwardSeconds(ends, ends.sources[from], ends.targets[to],
                                                         samplingOf(Precision::Close));
-  return {all - backward, backward};
+  return {.forward = all - backward, .backward = backward};
 }
 
 double MovePrices::leastSeconds(const MoveEnds& ends, int source, int target) const {

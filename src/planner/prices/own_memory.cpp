@@ -278,7 +278,8 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
     const auto [entry, isNew] = known.try_emplace(computed);
     if (isNew) {
       const RunMemory memory = runMemory(std::move(compiled));
-      entry->second = {runSeconds(memory), bytesOfRun(memory), computed};
+      entry->second = {
+          .seconds = runSeconds(memory), .bytes = bytesOfRun(memory), .computed = computed};
     }
     return entry->second;
   };

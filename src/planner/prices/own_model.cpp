@@ -250,7 +250,9 @@ LayerTerms OwnModel::termsBy(int layer, int parallelization, Sampling sampling) 
   const LayerTerms terms =
       layerPrices_.terms(kinds_[kindOf_[layer]].costs[parallelization], sampling);
   const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
-  return {share * terms.forward, share * terms.backward, share * terms.gradients};
+  return {.forward = share * terms.forward,
+          .backward = share * terms.backward,
+          .gradients = share * terms.gradients};
 }
 
 std::string OwnModel::text(int layer, int parallelization) const {

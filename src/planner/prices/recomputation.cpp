@@ -21,7 +21,8 @@ namespace {
 
 // Shares of the available memory that the temporary values can use, one attempt for each.
 constexpr double kShares[] = {0.0, 0.15, 0.3, 0.5, 0.75};
-// Candidates that are tried together while much must be freed.
+// Candidates that are tried together while much must be freed: each trial evaluates the memory of
+// the whole network. If the trial does not help, half as many are tried.
 constexpr std::size_t kMaxTogether = 16;
 // Seconds of a free candidate, which avoids a division by 0 and puts it first.
 constexpr double kMinSeconds = 1e-12;
@@ -61,11 +62,15 @@ double RecomputationSearch::secondsAgain() const {
 // The memory and time if these nodes run again. Sets the memory to this state.
 RecomputationSearch::State RecomputationSearch::evaluate(Nodes nodes) {
   memory_.recompute(nodes);
-  return {std::move(nodes), memory_.savedBytes(rank_), memory_.sharedBytes(rank_), secondsAgain()};
+  return {.nodes = std::move(nodes),
+          .saved = memory_.savedBytes(rank_),
+          .shared = memory_.sharedBytes(rank_),
+          .seconds = secondsAgain()};
 }
 
-// Collects the nodes that write a value from values that are currently saved. The inputs of a node
-// that cannot be recomputed must be saved, if they are not yet.
+// Collects the nodes that write a value from values that the adjoint has: those that are currently
+// saved, those that it recomputes already, and constants. An input of such a node that cannot be
+// recomputed must be saved from now on, so its bytes are subtracted from what is freed.
 void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& candidate,
                                   std::set<ValueId>& seen) const {
   if (!seen.insert(v).second)
@@ -99,7 +104,10 @@ RecomputationSearch::candidates(const State& state) const {
   for (ValueId v = 0; v < static_cast<ValueId>(now.values().size()); ++v) {
     if (!now.values()[v].saved || !canRecompute_[v])
       continue;
-    Candidate candidate{v, state.nodes, memory_.savedBytesOf(v, rank_), kMinSeconds};
+    Candidate candidate{.value = v,
+                        .nodes = state.nodes,
+                        .bytes = memory_.savedBytesOf(v, rank_),
+                        .seconds = kMinSeconds};
     std::set<ValueId> seen;
     collect(v, now, candidate, seen);
     if (candidate.bytes > 0)
@@ -111,7 +119,8 @@ RecomputationSearch::candidates(const State& state) const {
   return all;
 }
 
-// The first candidates that together free half of the excess.
+// The first candidates that together free half of the excess `tooMuch`. Not all of it, since bytes
+// and seconds are those of single candidates: after some values were discarded, they differ.
 RecomputationSearch::Nodes RecomputationSearch::firstCandidates(const std::vector<Candidate>& list,
                                                                 double tooMuch, std::size_t most) {
   Nodes nodes = list.front().nodes;
@@ -179,7 +188,7 @@ std::optional<Recomputation> RecomputationSearch::within(double bytes) {
     return std::nullopt;
   const State found = spared(*std::move(best), most);
   memory_.recompute(found.nodes);
-  return Recomputation{found.nodes, found.seconds - alwaysSeconds_};
+  return Recomputation{.nodes = found.nodes, .seconds = found.seconds - alwaysSeconds_};
 }
 
 } // namespace tenon

@@ -91,6 +91,8 @@ void RunMemory::findSums() {
   const std::vector<Step>& steps = adjoint().steps;
   for (std::size_t s = 0; s < steps.size(); ++s)
     if (addsToGradients(list_, steps[s])) {
+      // The kernels of node n are numbered from first[n].kernels, so a kernel belongs to the last
+      // node whose first number is not larger.
       const int kernel = list_.maps()[steps[s].map].object;
       ready[std::ranges::upper_bound(first, kernel, {}, &JoinedObjects::kernels) - first.begin() -
             1] = s;
@@ -98,7 +100,9 @@ void RunMemory::findSums() {
   std::vector<SummedGradient> gradients;
   for (const HeldParameter& parameter : parameters_)
     if (parameter.isSummed)
-      gradients.push_back({parameter.storage, elementBytes(), ready[parameter.node]});
+      gradients.push_back({.storage = parameter.storage,
+                           .elementBytes = elementBytes(),
+                           .ready = ready[parameter.node]});
   const auto add = [&](const Layout& layout) {
     sums_.push_back(movementOf(layout.dual(), layout));
   };

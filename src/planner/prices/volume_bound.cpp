@@ -69,7 +69,7 @@ Index FirstPart::sharedWith(const FirstPart& to) const {
 // The minimum number of parts that own the elements of the rank afterwards; copies and partial sums
 // are counted once.
 double FirstPart::ownersOf(const FirstPart& to) const {
-  constexpr double kRounding = 1e-9;
+  constexpr double kRounding = 1e-9; // else ceil() makes 4 of a rounded 3.0000000001
   double owners = 1;
   for (int d = 0; d < dims_; ++d)
     owners *=
@@ -129,7 +129,8 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
     // In one exchange, each needed element comes as a partial sum from each other rank along the
     // summed axes.
     const double contributions = extentsOf(summed), others = (contributions - 1) / contributions;
-    received = {(contributions - 1) * needed, contributions * ownersOf(to) - 1};
+    received.elements = (contributions - 1) * needed;
+    received.messages = contributions * ownersOf(to) - 1;
     if (sumsByPrograms) {
       // The first member of a program scatters and gathers, or adds in a tree, which needs at least
       // the same traffic. It does so with the elements that it has before or after the rest of the
@@ -141,11 +142,15 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
       received.elements = std::min(received.elements, program);
     }
   } else {
-    received = {needed, 1};
+    // The axes of two grids cannot be compared. It is only certain that at least one other rank has
+    // a partial sum of each needed element.
+    received.elements = needed;
+    received.messages = 1;
   }
   if (received.messages > 0)
     addCollective(to, received);
-  // An all-reduce can be split into shares, with a message to each other rank at least.
+  // An all-reduce can be split into shares: each rank sums one share and then gathers the others,
+  // and receives (1 - 1 / ranks) of the elements in each of the two steps.
   if (received.collective == CollectiveKind::AllReduce)
     received.elements = std::min(received.elements, 2 * (1 - 1.0 / received.ranks) * needed);
   // A program can gather as well, wherever a collective can. Groups of 2, 3 and 4 ranks need 1, 2

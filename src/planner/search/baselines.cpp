@@ -20,7 +20,7 @@ std::optional<UniformPlan> uniformOf(const CostModel& model,
                                      const Parallelization& parallelization) {
   std::vector<int> plan;
   for (int layer = 0; layer < model.layers(); ++layer) {
-    if (model.isPinned(layer)) {
+    if (model.isPinned(layer)) { // a pinned end has a single parallelization
       plan.push_back(0);
       continue;
     }
@@ -36,11 +36,13 @@ std::optional<UniformPlan> uniformOf(const CostModel& model,
       return std::nullopt;
   }
   const double seconds = secondsOf(model, plan);
-  return UniformPlan{parallelization, std::move(plan), seconds};
+  return UniformPlan{
+      .parallelization = parallelization, .plan = std::move(plan), .seconds = seconds};
 }
 
 Baseline priced(const CostModel& model, const UniformPlan& uniform) {
-  return {uniform.parallelization, secondsOf(model, uniform.plan, Precision::Close)};
+  return {.parallelization = uniform.parallelization,
+          .seconds = secondsOf(model, uniform.plan, Precision::Close)};
 }
 
 std::optional<Baseline> baselineOf(const CostModel& model, const Parallelization& parallelization) {

@@ -84,7 +84,8 @@ std::vector<EliminationStep> eliminationOrder(const CostTables& tables) {
       if (position[layer] < 0 && (next < 0 || neighbours[layer].size() < neighbours[next].size()))
         next = layer;
     position[next] = round;
-    steps.push_back({next, {neighbours[next].begin(), neighbours[next].end()}});
+    steps.push_back(
+        {.layer = next, .neighbours = {neighbours[next].begin(), neighbours[next].end()}});
     // The message of a layer is a table over all its neighbours, which become neighbours of each
     // other.
     for (int a : neighbours[next]) {
@@ -178,7 +179,8 @@ private:
       for (std::size_t k = 0; k < states_; ++k)
         partial_[0][k] += values[k];
     else
-      byDepth_[neighbourIndices.back()].push_back({&neighbourIndices, values.data()});
+      byDepth_[neighbourIndices.back()].push_back(
+          {.neighbourIndices = &neighbourIndices, .values = values.data()});
   }
 
   // Adds the tables whose last neighbour is number `depth` to the sums of the neighbours before it.
@@ -325,7 +327,7 @@ struct PartialPlan {
 std::vector<std::vector<int>> Elimination::best(int count) const {
   std::vector<std::vector<int>> found;
   std::priority_queue<PartialPlan, std::vector<PartialPlan>, std::greater<>> queue;
-  queue.push({least_, {}});
+  queue.push({.least = least_, .states = {}});
   while (!queue.empty() && static_cast<int>(found.size()) < count) {
     const PartialPlan partial = queue.top();
     queue.pop();
@@ -344,7 +346,8 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
     const std::vector<double>& row = rows.row(neighbourStates);
     const double least = *std::min_element(row.begin(), row.end());
     for (std::size_t state = 0; state < row.size(); ++state) {
-      PartialPlan next{partial.least + row[state] - least, partial.states};
+      // The sum of the partial plan contains the best state of this layer, which is replaced.
+      PartialPlan next{.least = partial.least + row[state] - least, .states = partial.states};
       next.states.push_back(static_cast<int>(state));
       queue.push(std::move(next));
     }

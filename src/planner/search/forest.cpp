@@ -191,15 +191,17 @@ void Forest::run(double secondsPerByte) {
 Forest::PairSides Forest::sidesOf(int pair) const {
   const PairTable& table = tables_.pairs[pair];
   if (const int number = edgeOf_[pair]; number >= 0) {
-    PairSides sides{sumAt(table.from, number), sumAt(table.to, number),
-                    edges_[number].seconds->data()};
+    PairSides sides{.from = sumAt(table.from, number),
+                    .to = sumAt(table.to, number),
+                    .seconds = edges_[number].seconds->data()};
     for (double& seconds : sides.from)
       seconds += elsewhere_[table.from];
     return sides;
   }
   // The bound of a state contains the minimum of its row, which is subtracted here.
-  PairSides sides{bounds_[table.from], std::vector<double>(tables_.states(table.to), 0.0),
-                  table.seconds.data()};
+  PairSides sides{.from = bounds_[table.from],
+                  .to = std::vector<double>(tables_.states(table.to), 0.0),
+                  .seconds = table.seconds.data()};
   const std::size_t columns = tables_.states(table.to);
   for (std::size_t state = 0; state < sides.from.size(); ++state) {
     const auto row = table.seconds.begin() + static_cast<std::ptrdiff_t>(state * columns);

@@ -54,9 +54,9 @@ private:
     std::vector<double> costs = {0}; // relative to windows without groups
     std::vector<Group> last;
     for (int end = 1; end <= windows_; ++end) {
-      Group best{end - 1, end};
+      Group best{.first = end - 1, .end = end}; // a single window saves nothing
       for (int first = end - 2; first >= 0 && end - first <= depth_; --first) {
-        Group group{first, end};
+        Group group{.first = first, .end = end};
         const HaloRun run = runOf({&group, 1});
         group.saves = separate - run.seconds;
         if (fits(run) && costs[first] - group.saves < costs[best.first] - best.saves)

@@ -39,7 +39,7 @@ namespace {
 // About 130 MB of labels, the partial plans of the exact search (pareto.hpp); a search that needs
 // more reports the proven gap.
 constexpr std::size_t kMaxLabels = std::size_t(1) << 22;
-// Not infinite: a multiplier of 0 times the limit must be 0.
+// Not infinite: a multiplier of 0 times the limit must be 0, and 0 times infinity is not a number.
 constexpr double kNoLimit = 1e300;
 // Each multiplier finds another plan on the convex hull of (bytes, seconds), which has few. The
 // limit only ends cycles that rounding can cause.
@@ -133,11 +133,11 @@ private:
       Plan best =
           planOf(PrunedElimination(tables_, order_, forest_, multiplier, upperBound).choice());
       const double least = best.seconds + multiplier * best.bytes;
-      return {std::move(best), least};
+      return {.plan = std::move(best), .least = least};
     }
     WideResult wide = searchWide(tables_, multiplier, good.choice);
     wideBounds_ = std::move(wide.bounds);
-    return {planOf(std::move(wide.choice)), wide.least};
+    return {.plan = planOf(std::move(wide.choice)), .least = wide.least};
   }
 
   Plan leastBytes() const {

@@ -23,7 +23,7 @@ public:
   void compute(double seconds) { now_ += seconds; }
   Transfer start(double seconds) {
     link_ = std::max(now_, link_) + share_ * seconds;
-    return {link_, (1 - share_) * seconds};
+    return {.end = link_, .rest = (1 - share_) * seconds};
   }
   void wait(const Transfer& transfer) { now_ = std::max(now_, transfer.end) + transfer.rest; }
   double now() const { return now_; }

@@ -218,7 +218,8 @@ private:
 ParetoResult fastestWithin(const CostTables& tables, double maxBytes, double maxSeconds,
                            std::size_t maxLabels) {
   try {
-    return {true, ParetoElimination(tables, maxBytes, maxSeconds, maxLabels).run()};
+    return {.finished = true,
+            .choice = ParetoElimination(tables, maxBytes, maxSeconds, maxLabels).run()};
   } catch (const TooManyLabels&) {
     return {};
   }

@@ -63,7 +63,9 @@ public:
       }
       const bool isClose = confirm(plan.choice, Precision::Close);
       if (isClose && confirm(plan.choice, Precision::Exact))
-        return {plan, round, bestPlans(plan.choice, count)};
+        return {.plan = plan, .rounds = round, .best = bestPlans(plan.choice, count)};
+      // All likely prices are raised to close ones once. The few that are likely only later are
+      // raised with their plan, by confirm().
       if (!isClose && close++ == 0)
         raiseLikely(plan, Precision::Close);
     }
@@ -171,6 +173,9 @@ private:
           next = bound > upperBound * (1 + kCostRounding) ? std::min(next, bound) : next;
       if (std::isinf(next) || (isEnough && last <= upperBound))
         return plans;
+      // A complete list whose last sum is above the bound can miss a better plan with an excluded
+      // state, so all plans up to this sum are searched. An incomplete list needs more states: at
+      // least the one with the least bound of those excluded.
       upperBound = isEnough ? last : std::max(2 * upperBound, next);
     }
   }
@@ -185,7 +190,7 @@ private:
   }
 
   // The states that can be in a plan of at most `upperBound` in which the layer has one of the
-  // states `others`.
+  // states `others`, whose numbers increase.
   static std::vector<std::vector<int>> candidatesWith(int layer, const std::vector<int>& others,
                                                       const Forest& forest, double upperBound) {
     std::vector<std::vector<int>> candidates = forest.upTo(upperBound * (1 + kCostRounding));
@@ -233,6 +238,8 @@ private:
       const std::vector<int> heuristicPlan = inAllStates(closer.goodPlan());
       if (!confirm(heuristicPlan, Precision::Lower))
         continue;
+      // A better plan can have states with any bounds up to the sum of this one, so all of these
+      // become candidates.
       if (const double known = weightedSum(heuristicPlan);
           known > upperBound * (1 + kCostRounding)) {
         upperBound = known;
@@ -249,7 +256,7 @@ private:
               : heuristicPlan;
       const double seconds = weightedSum(best) - secondsPerByte * limit_;
       if (confirm(best, Precision::Lower) && confirm(best, Precision::Close))
-        return {best[layer], seconds};
+        return {.state = best[layer], .seconds = seconds};
     }
   }
 
