@@ -120,6 +120,8 @@ TEST(Simulation, AddsTheLatencyOfItsRounds) {
     return Simulation(machine, Placement({{2, 8}}), {0}, algorithm, 1e-30)
         .seconds(parseProgram(program));
   };
+  // A ring of 16 devices has 2 x 15 rounds, a tree 2 log2(16); in a program with a step per level,
+  // rings of 8 have 7 rounds each and rings of 2 have 2.
   EXPECT_DOUBLE_EQ(2 * 15 * 1e-3, latency(kRing, "(0, InsideGroup, AllReduce)"));
   EXPECT_DOUBLE_EQ(2 * 4 * 1e-3, latency(kTree, "(0, InsideGroup, AllReduce)"));
   EXPECT_DOUBLE_EQ(2 * 7 * 1e-6 + 2 * 1e-3,
@@ -150,9 +152,12 @@ TEST(Simulation, RefusesAnotherSystem) {
 }
 
 TEST(Simulation, RanksByTimeThenSize) {
-  std::vector<Prediction> all{{0, 3, 2.0}, {1, 0, 1.0}, {0, 2, 1.0}, {0, 0, 1.0}};
+  std::vector<Prediction> all{{.placement = 0, .program = 3, .seconds = 2.0},
+                              {.placement = 1, .program = 0, .seconds = 1.0},
+                              {.placement = 0, .program = 2, .seconds = 1.0},
+                              {.placement = 0, .program = 0, .seconds = 1.0}};
   rank(all);
-  std::vector<std::pair<Index, Index>> order;
+  std::vector<std::pair<Index, Index>> order; // placement and program
   for (const Prediction& one : all)
     order.emplace_back(one.placement, one.program);
   EXPECT_EQ((std::vector<std::pair<Index, Index>>{{0, 0}, {1, 0}, {0, 2}, {0, 3}}), order);
