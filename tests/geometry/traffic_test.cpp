@@ -175,6 +175,8 @@ std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int r
 }
 
 TEST(CountFlow, ByLevelEqualsTheSchedule) {
+  // Ranks in a unit of each level, from the outermost: {4, 2} has units of 4, each of two units of
+  // 2.
   const std::vector<std::vector<Index>> machines = {{}, {3}, {4, 2}, {100, 6, 3, 1}, {8, 4, 4}};
   const auto same = [](Traffic a, Traffic b) {
     return a.messages == b.messages && a.elements == b.elements;
@@ -369,6 +371,7 @@ TEST(SumBetween, IsAConversionOrAdjointThatOnlySums) {
     int dim = -1;
     bool isTransposed = false;
   };
+  // {from, to, axes that are summed, goal, dimension of the shares, whether it is an adjoint}
   for (const Case& one : {Case{"P,P", "B,B", {0, 1}},
                           {"S0,P", "S0,B", {1}},
                           {"P,S0", "S1,S0", {0}, SumGoal::Share, 1},

@@ -293,6 +293,7 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       (isLongDoubleLonger() ? 16 : 64) * double(std::numeric_limits<T>::epsilon());
   for (const PointwiseFunction& f : kFunctions)
     for (Index n : {0, 1, 7, 64, 1003}) {
+      // Lengths of none, less than a vector, whole vectors, and many with a rest.
       const auto [low, high] = argumentsOf(f.kind);
       const auto x = draw.reals<T>(n, low, high), v = draw.reals<T>(n, -1, 1);
       std::vector<T> y(x.size()), r(x.size()), inPlace = x;

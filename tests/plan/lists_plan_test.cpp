@@ -242,9 +242,9 @@ TEST(ListedPlan, ChoosesForLayersWithoutLists) {
   }
 }
 
-// A network from a field of 6 x 8 points to a mesh of 9 nodes and back. The rows of the field and the
-// nodes are on different process grids. Node n reads the points 5 n and 5 n + 17, modulo 48, and
-// point p reads node p modulo 9, so that most edges cross ranks.
+// A network from a field of 6 x 8 points to a mesh of 9 nodes and back. The rows of the field and
+// the nodes are on different process grids. Node n reads the points 5 n and 5 n + 17, modulo 48,
+// and point p reads node p modulo 9, so that most edges cross ranks.
 TEST(ListedPlan, LeadsFromAGridToAMeshAndBack) {
   const int size = world()->size(), across = size % 2 == 0 ? 2 : 1;
   const Layout field({.shape = {1, 3, 6, 8},

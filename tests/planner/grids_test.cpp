@@ -58,8 +58,8 @@ public:
 
 private:
   // Seconds of a gather or a reduce-scatter among n processes that share so many elements: each
-  // sends or receives all but its own share, in log2 n rounds. It is used twice for a sum, and for a
-  // gather with its adjoint.
+  // sends or receives all but its own share, in log2 n rounds. It is used twice for a sum, and for
+  // a gather with its adjoint.
   static double shared(double n, double elements) {
     return kAlpha * std::log2(n) + kBeta * elements * (n - 1) / n;
   }

@@ -139,8 +139,8 @@ TEST(OwnModel, FindsTheBestOfAllCombinations) {
 }
 
 // One process computes and does not communicate. A layer has 2 operations for each sample, output
-// pixel and weight (a convolution), or sample and weight (an affine layer). The adjoint has twice as
-// many, for the gradients of weights and of inputs, but the first layer's input needs none.
+// pixel and weight (a convolution), or sample and weight (an affine layer). The adjoint has twice
+// as many, for the gradients of weights and of inputs, but the first layer's input needs none.
 TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;

@@ -68,6 +68,8 @@ TEST(RateSchedule, ReducesOnAPlateau) {
   EXPECT_DOUBLE_EQ(schedule.factor(0), 0.05); // not 0.01
 }
 
+// Losses can be negative. Two reports in a row without improvement are too many: those of -1.5, but
+// not the second -1, which an improvement to -2 follows.
 TEST(RateSchedule, StopsWhenNothingImproves) {
   RateSchedule schedule = scheduleOf({{"stop_patience", Index(2)}});
   EXPECT_FALSE(schedule.report(-1));

@@ -63,6 +63,8 @@ double plainLoss(const Vector& w, Vector& g) {
   return loss;
 }
 
+// How the layer is distributed over one axis of all ranks: the property of its input, its label,
+// and the storage of its parameters.
 struct Split {
   const char *input, *signature, *storage;
 };
