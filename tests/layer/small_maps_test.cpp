@@ -83,6 +83,8 @@ TEST(Pad, PutsZerosOrWhatTheBoundarySays) {
                }));
 }
 
+// Channel 3 + s of the output is the coordinate along spatial dimension s, in [0, 1], which is
+// dimension 2 + s of the tensor.
 TEST(Coordinates, FollowTheChannels) {
   const Shape in = {2, 3, 5, 4}, out = {2, 5, 5, 4};
   using Points = std::function<double(Index i, Index n)>;

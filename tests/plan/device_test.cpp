@@ -49,7 +49,7 @@ TEST_P(PlannedOnDevice, TakesNoMemoryFromTheSecondStepOn) {
 // A machine with rates of device arrays is only for networks on the device. The rates are given
 // here, since the device of these tests is too slow to measure them.
 TEST(DevicePlan, TakesAMachineOfTheDevice) {
-  const NetworkCase lenet = caseNamed("lenet5");
+  const NetworkCase lenet = networkCases().front();
   const Machine machine = Machine::make("gpus", {{"device", world()->size()}})
                               .ratedBy({.overhead = 1e-5,
                                         .copyBandwidth = 1e12,
