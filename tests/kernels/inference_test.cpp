@@ -155,7 +155,7 @@ TEST(MaximaChannelsLast, EqualTheReference) {
   for (int trial = 0; trial < 100; ++trial) {
     const Index batch = draw.integer(1, 3), channels = draw.integer(1, 20);
     const WindowShape w = draw.withProbability(0.5) ? draw.tilingWindow() : draw.ordinaryWindow();
-    const PoolingShape shape{batch * channels, w, PoolingMode::Max};
+    const PoolingShape shape{.planes = batch * channels, .window = w, .mode = PoolingMode::Max};
     auto x = draw.integers<float>(shape.planes * inputVolume(w));
     for (float& value : x)
       if (draw.withProbability(0.02))

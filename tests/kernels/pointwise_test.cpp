@@ -442,6 +442,9 @@ TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
   EXPECT_EQ(y[0], T(4));
 }
 
+// The arguments of axpby() are the number of elements, alpha, x, beta and y <- alpha x + beta y;
+// with beta = 0, y is not read. x and y are also used as 2 rows of 3 columns: addBias() adds b to
+// each row, and sumRows() adds the sum of the rows to the given numbers.
 TYPED_TEST(PointwiseKernel, VectorOperations) {
   using T = TypeParam;
   const T nan = std::numeric_limits<T>::quiet_NaN();

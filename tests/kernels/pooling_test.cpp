@@ -80,14 +80,17 @@ TYPED_TEST(PoolingKernel, ByHand) {
                       .padLow = {1}}; // reads (-, 0), (1, 2), (3, -)
   const std::vector<T> x{-4, -2, -6, -8}, u{1, 2, 3, 4}, v{10, 20, 30};
   for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto}) {
-    const auto max = allResults<T>({1, w, PoolingMode::Max}, backend, x, u, v);
+    const auto of = [&](PoolingMode mode) {
+      return allResults<T>({.planes = 1, .window = w, .mode = mode}, backend, x, u, v);
+    };
+    const auto max = of(PoolingMode::Max);
     EXPECT_EQ(max.y, (std::vector<T>{-4, -2, -8})); // padding is absent, not 0
     EXPECT_EQ(max.dx, (std::vector<T>{10, 20, 0, 30}));
     EXPECT_EQ(max.dy, (std::vector<T>{1, 2, 4}));
-    const auto include = allResults<T>({1, w, PoolingMode::AverageIncludePad}, backend, x, u, v);
+    const auto include = of(PoolingMode::AverageIncludePad);
     EXPECT_EQ(include.y, (std::vector<T>{-2, -4, -4}));
     EXPECT_EQ(include.dx, (std::vector<T>{5, 10, 10, 15}));
-    const auto exclude = allResults<T>({1, w, PoolingMode::AverageExcludePad}, backend, x, u, v);
+    const auto exclude = of(PoolingMode::AverageExcludePad);
     EXPECT_EQ(exclude.y, (std::vector<T>{-4, -4, -8}));
     EXPECT_EQ(exclude.dx, (std::vector<T>{10, 10, 10, 30}));
   }

@@ -60,13 +60,15 @@ TYPED_TEST(LoopThreads, VectorOperationsGiveTheSameBits) {
 TYPED_TEST(LoopThreads, DropoutGivesTheSameBits) {
   using T = TypeParam;
   Draw draw(34);
-  const Index extent[3] = {kManyElements / 40, 5, 8}, strides[3] = {70, 9, 1};
+  // A box of an array in which rows are 9 elements apart and planes 70; its first element has the
+  // global index 11.
+  const Index extent[3] = {kManyElements / 40, 5, 8}, strides[3] = {70, 9, 1}, first = 11;
   const auto x = draw.reals<T>(kManyElements, -1, 1);
   const std::uint64_t counter = 3;
   expectSameForAllThreads("dropout", [&] {
     std::vector<T> y(x.size());
     applyDropout<T>(test::hostContext(), {.seed = 5, .stream = 7, .rate = 0.3}, &counter, 3, extent,
-                    11, strides, x.data(), y.data());
+                    first, strides, x.data(), y.data());
     return y;
   });
 }

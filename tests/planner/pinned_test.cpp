@@ -102,7 +102,8 @@ TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
   halo.halos.resize(4);
   halo.halos[2] = Halo{.boxes = {{0, 6}, {4, 12}}};
   halo.halos[3] = Halo{.boxes = {{0, 5}, {3, 10}}};
-  // The last process has the most elements, 7 x 6.
+  // The last process has the most elements, 7 x 6, each of which takes 2 operations for each of the
+  // 4 input channels, 4 output channels and 9 taps.
   EXPECT_NEAR(found.seconds,
               2.0 * 7 * 6 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
 }
@@ -171,6 +172,7 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
 TEST(PinnedEnds, ObjectivesCountWhatTheyName) {
   const NetworkTable table = test::smallNetwork();
   const auto plan = [&](OwnTask task) { return pinnedPlan(table, 4, 1, std::move(task)); };
+  // Operations of the three layers, for 4 samples.
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
   const double forward = (a + b + c) / kPinnedFlops;
   const Objective inference = Objective::Inference;

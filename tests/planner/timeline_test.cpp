@@ -65,6 +65,9 @@ TEST(Timeline, TheLinkCarriesOneTransferAfterTheOther) {
   EXPECT_EQ(replayed(model, 1), 1 + 1 + 1 + 10 + 10);
 }
 
+// With overlap, findPlan() takes the plan whose replayed step is shortest among the 16 of the
+// smallest sums. With a share of almost 0 this is the plan of the smallest sum (`alone`); with a
+// share of 1 the step is at most as long as that of this plan, whereas its sum cannot be smaller.
 TEST(Timeline, ThePlanIsTheFastestOfTheBestSums) {
   const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e12}};
   const OwnModel model(declareNetwork(test::smallNetwork(), 64), FineGrid({8}), rates);

@@ -230,12 +230,14 @@ TEST(RatesOfMembers, CountMembersInUnits) {
   // Two of the four ranks of each group, in two groups of each unit of 16. A unit then has four
   // members and a group two.
   const LinkRates some = ratesOfMembers(rates, {0, 1, 4, 5, 16, 17, 20, 21});
-  EXPECT_EQ(some.levels, (std::vector<LevelRates>{{4, 3e-6, 1e8}, {2, 2e-6, 1e9}}));
+  EXPECT_EQ(some.levels,
+            (std::vector<LevelRates>{{.ranks = 4, .latency = 3e-6, .bandwidth = 1e8},
+                                     {.ranks = 2, .latency = 2e-6, .bandwidth = 1e9}}));
   // Members of one group cross no level. Members 0 and 16 cross the outer one, at whose rates they
   // are units of one member.
   EXPECT_TRUE(ratesOfMembers(rates, {4, 5, 6, 7}).levels.empty());
   const LinkRates far = ratesOfMembers(rates, {0, 16});
-  EXPECT_EQ(far.levels, (std::vector<LevelRates>{{1, 3e-6, 1e8}}));
+  EXPECT_EQ(far.levels, (std::vector<LevelRates>{{.ranks = 1, .latency = 3e-6, .bandwidth = 1e8}}));
 }
 
 } // namespace

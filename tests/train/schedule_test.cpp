@@ -121,8 +121,8 @@ TEST(LineSearch, FulfilsTheStrongWolfeConditions) {
       const double t = found.point.at;
       EXPECT_TRUE(found.fulfils) << &f - functions << " from " << first;
       EXPECT_GT(t, 0);
-      EXPECT_LE(f.value(t), start.value + 1e-4 * t * start.slope);
-      EXPECT_LE(std::abs(f.slope(t)), 0.3 * std::abs(start.slope));
+      EXPECT_LE(f.value(t), start.value + settings.c1 * t * start.slope);
+      EXPECT_LE(std::abs(f.slope(t)), settings.c2 * std::abs(start.slope));
     }
 }
 
