@@ -237,8 +237,8 @@ TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
 }
 
 // Reads, checks and draws the memory of all ranks that represents a tensor in a layout. One value
-// has many representations if the layout holds partial sums (P axes and G* boxes): all
-// contributions that add up to the value.
+// has many representations if the layout holds partial sums (along axes P, and in halos G*, whose
+// elements are contributions; halos G have copies): all contributions that add up to the value.
 class Representation {
 public:
   Representation(const Layout& layout, int ranks)

@@ -211,6 +211,7 @@ TEST(NoSharedMemory, FallsToMessagesAndSaysWhy) {
   });
 }
 
+// The sizes of these arenas are in MiB.
 TEST(NoSharedMemory, ASmallArenaHoldsWhatItCan) {
   const CommPtr comm = communicatorWithArena(1);
   expectRightOn(comm, Transport::Shared);
@@ -274,7 +275,7 @@ TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
   limit("32767");
   EXPECT_EQ(foundAfterAChange(true), 2);
   expectError(TENON_ERR_OPTION, {"'-tenon_conversion_pack_limit'", "'-1'"}, [&] { limit("-1"); });
-  limit("8192");
+  limit("8192"); // the default
 }
 
 // Input and output are in one array, and parts are larger than a lane.
