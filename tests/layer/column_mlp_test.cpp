@@ -76,6 +76,8 @@ TEST(ColumnMlp, ReadsAndWritesArraysOfAnyStridesInPlace) {
   step.apply();
   const std::vector<double> want = test::localCells(*step.y);
 
+  // 5 points and a ghost cell on each side, with 3 channels each; the result has 2 channels of 5
+  // points. Strides are those of sample, channel and point.
   std::vector<double> field((5 + 2) * 3), result(2 * 5);
   const auto strided = test::tensor(input), written = test::tensor(layer->outputLayout());
   strided->placeArray(&field[3], {1, 1, 3}, {0, 0, 1}, {0, 0, 1}, /*readOnly=*/false);
