@@ -30,6 +30,9 @@ std::vector<std::vector<Index>> entriesOf(const Transfer& transfer) {
   return entries;
 }
 
+// Layouts of random tiles with some land (15 %), on a process grid that can split channels and
+// space too; the target has halos beyond the tiles, of one width below and widths from 0 to 2
+// above.
 TEST(PatchLinks, BothEndsOfAMessageHaveOneList) {
   Index messages = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {

@@ -177,6 +177,9 @@ void append(std::vector<int>& all, const std::vector<int>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+// Elements without an entry in the matrix are gaps, of the target and, for the transpose, of the
+// source. The user supplies those of boundary mode Values; the others are zeros. Where an element
+// has several entries, the schedule must say that it sums.
 TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
   for (int i = 0; i < 150; ++i) {
     const Case c = drawCase(GetParam() * 1000 + i, 30, false);

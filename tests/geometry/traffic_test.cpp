@@ -72,6 +72,8 @@ TEST(CountFlow, EqualsTheSchedule) {
     ASSERT_EQ(faults(drawnPair(seed), countFlow), 0) << seed;
 }
 
+// Positions of a grid that send and receive the same numbers need not be counted one by one:
+// unlikePositions() lists at least one of each kind, and in many pairs fewer than all.
 TEST(CountFlow, EveryPositionSendsAsOneOfTheUnlikePositions) {
   const auto moved = [](const Pair& pair, int position) {
     std::vector<Index> numbers;
@@ -99,6 +101,7 @@ TEST(CountFlow, EveryPositionSendsAsOneOfTheUnlikePositions) {
   EXPECT_GT(fewer, 100);
 }
 
+// The pairs of the test above are not all of one kind: each has occurred hundreds of times.
 TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
   int modes[2][kBoundaries] = {}, folded = 0, filled = 0, twoGrids = 0, inactive = 0;
   for (unsigned seed = 0; seed < 6000; ++seed) {
@@ -245,6 +248,8 @@ TEST(FlowTable, HasTheFlowsOfTheSchedules) {
     }
 }
 
+// As above, with messages counted by the level of the machine that they cross: within units of 2
+// and of 6 ranks, and between the latter.
 TEST(FlowTable, EveryPositionSendsInEachLevelAsOneOfTheUnlikePositions) {
   int fewer = 0;
   for (const GridPtr& grid : regularGrids()) {

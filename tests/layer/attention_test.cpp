@@ -367,6 +367,7 @@ TEST(Attention, LongSequencesAreMetInTiles) {
   }
 }
 
+// <J t, dy> = sum over the inputs of <t, J^T dy>.
 TEST(Attention, TangentAndAdjointArePaired) {
   LayoutDraw draw(31);
   for (int i = 0, end = test::draws(20); i < end; ++i) {

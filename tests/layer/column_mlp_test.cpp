@@ -18,6 +18,9 @@ Ref<Layer> columnMlp(const std::vector<Index>& widths) {
   return layer;
 }
 
+// Layer l of the column MLP has the parameters 2 l (weight) and 2 l + 1 (bias), which are copied to
+// an affine layer. Layers are set up in order, since each needs the output layout of the one
+// before.
 TEST(ColumnMlp, IsAffineLayersAndFunctions) {
   const Layout input = onWorld({3 * world()->size() + 1, 6}, "S0");
   const auto fused = columnMlp({6, 9, 4});

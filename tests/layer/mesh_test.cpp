@@ -276,6 +276,7 @@ TEST(MeshLayers, AreTheirDefinitions) {
   }
 }
 
+// a = sum over the edges of a node of (weight / sum of weights) m.
 TEST(MeshLayers, TakeMeansByTheirWeights) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     MeshGraph graph(seed, seed % 2);

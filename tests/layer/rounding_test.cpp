@@ -172,6 +172,8 @@ TEST(Rounding, OutputsHaveTheBitsOfThoseWithout) {
   EXPECT_TRUE(outputs[0] == outputs[1]);
 }
 
+// Three Apply calls and then their adjoints (a stack of depth 3) have the bits of each Apply
+// followed by its adjoint.
 TEST(Rounding, LevelsOfTheStackKeepTheirOwn) {
   constexpr int kLevels = 3;
   const Layout input = onWorld(kBatch, "S0");

@@ -105,6 +105,8 @@ private:
 
 class Transports : public testing::TestWithParam<Transport> {};
 
+// The same action four times: by messages, which is the expected one; and by the transport under
+// test with arrays of the library, of the user, and of the user in shared memory.
 TEST_P(Transports, GiveTheSameBits) {
   if (GetParam() == Transport::Shared && world()->size() > 1) {
     ASSERT_TRUE(world()->arena()) << world()->whyNoArena();
