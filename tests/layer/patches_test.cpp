@@ -979,10 +979,10 @@ TEST(Patches, LinksSayWhichPlacesAndSidesDoNotFit) {
   });
   expect({"values"}, [] { linkTiles({1}, {{0}}, {{Boundary::Values, Boundary::Zero}}); });
   expect({"side 1 of patch 0", "side 0 of patch 1", "to none"}, [] {
-    linkSides(1, {{{}, {1, 0, 0}}, {{}, {}}});
+    linkSides(1, {{{}, {.patch = 1, .side = 0}}, {{}, {}}}); // patch 1 has no link back
   });
   expect({"side 0 of patch 0", "side 2 of patch 0, turned 0"}, [] {
-    linkSides(1, {{{0, 2, 0}, {}}});
+    linkSides(1, {{{.patch = 0, .side = 2}, {}}}); // in one dimension sides are 0 and 1
   });
 }
 
