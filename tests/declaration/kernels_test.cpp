@@ -225,7 +225,7 @@ void checkDerivatives(KernelRun& run, const MapList& list, const Map& map, const
   Blocks at = run.blocks();
   draw(numbers, at, list, map, example);
   const Blocks d = run.directions(numbers);
-  // Apply last at the point itself, whose workspace derivatives read.
+  // The last Apply is at the point itself, since derivatives read the workspace that it leaves.
   const double step = 1e-6;
   Block above = run.forward(moved(at, d, step));
   const Block below = run.forward(moved(at, d, -step));
@@ -317,7 +317,7 @@ TEST(Kernels, DerivativesFitTheValuesOnEachRank) {
             ++kernels;
           }
     });
-  EXPECT_GT(kernels, 1000);
+  EXPECT_GT(kernels, 1000); // a type that is left out by mistake would go unnoticed
 }
 
 TEST(Kernels, ScratchMemoryIsKnownForEachRank) {

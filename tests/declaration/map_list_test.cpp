@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-// 8 elements split over ranks; and the same with a halo of 1 element.
+// 8 elements split over ranks, and the same with a halo of 1 element inside the domain.
 Layout line(int ranks) {
   return Layout({.shape = {8}, .grid = Grid::make({ranks}), .properties = {Property::shard(0)}});
 }
@@ -90,6 +90,7 @@ TEST(MapList, BeginsEarlyAndEndsLate) {
 
 TEST(MapList, OmitsWhatNothingReads) {
   const MapList list = convolution();
+  // Without a cotangent of x: the copy of dy, and the gradients of the weight.
   EXPECT_EQ(adjointPass(list, {false}).steps.size(), 2U);
   MapList linear;
   const ValueId x = linear.input("x", line(2));

@@ -160,7 +160,7 @@ TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
     ofInference += applied(inference);
     ofTraining += applied(applyPass(random.list));
   }
-  EXPECT_GT(40 * ofTraining, kLists);
+  EXPECT_GT(40 * ofTraining, kLists) << "fewer than one function in 40 lists";
   EXPECT_GT(ofInference, ofTraining);
 }
 
@@ -223,7 +223,7 @@ TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
     ASSERT_EQ(a.gradients, b.gradients) << describe(random, one);
     moved += one.apply.steps != other.apply.steps;
   }
-  EXPECT_GT(5 * moved, kLists);
+  EXPECT_GT(5 * moved, kLists) << "the two orders differ in fewer than a fifth of the lists";
 }
 
 // Runs the passes, with values in shared memory if `shared`. If `rounding` is not null, the saved
@@ -277,6 +277,7 @@ TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
       rounds += std::ranges::count(steps.apply.steps, Do::Round, &Step::what) > 0;
       differs += got.dx != unrounded.dx;
     }
+  // Of two runs per list, at least half round, and a quarter have other results by that.
   EXPECT_GT(rounds, kLists);
   EXPECT_GT(2 * differs, kLists);
 }
@@ -349,6 +350,7 @@ TEST(Pass, RunsAgainToTheSameBits) {
           ASSERT_EQ(got.gradients, want.gradients) << describe(random, steps);
         }
     }
+  // Of three lists per draw, at least two ninths recompute values, and as many save fewer values.
   EXPECT_GT(3 * again, 2 * draws);
   EXPECT_GT(3 * fewer, 2 * draws);
 }
@@ -526,11 +528,12 @@ bool forgetsThePoint(const MapList&, Pass& pass) {
 struct FaultCase {
   const char* name;
   Fault plant;
-  Pass Passes::*where;
-  bool contiguous;
+  Pass Passes::*where; // the pass that is changed
+  bool contiguous;     // as of FakeRun: if false, arguments are copied
 };
 
-// At most a tenth of the planted faults may remain unnoticed: a contribution can be zero.
+// Lists with odd seeds have all derivatives; the others have each of the four choices in turn. At
+// most a tenth of the planted faults may remain unnoticed: a contribution can be zero.
 TEST(Pass, ShowsPlantedFaults) {
   const FaultCase cases[] = {
       {"a sum overwritten in Apply", overwritesInsteadOfAdding, &Passes::apply, true},

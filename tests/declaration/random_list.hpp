@@ -40,7 +40,7 @@ enum class Function { Sine, Tanh, Product, Scale, FirstHalf, SecondHalf, Statist
 // A kernel of a random list, by its definition.
 struct FakeKernel {
   Function function;
-  int weights = -1; // of a Scale
+  int weights = -1; // number of the source of a Scale
 
   bool writes(int cell) const {
     return function == Function::FirstHalf    ? cell < kCells / 2
@@ -136,9 +136,14 @@ private:
     at(staged) = at(v);
     return staged;
   }
+  // Adds y += A x, with a new random matrix A or that of an earlier operator, to the list and to
+  // the expected value and Jacobian of y.
   void addOperator(ValueId x, ValueId y);
+  // Adds y = function(x), likewise. Properties of the kernel that do not change its results, such
+  // as whether its adjoint adds the cotangent or a kernel can apply the function behind it, are
+  // random.
   int addKernel(Function function, const std::vector<ValueId>& x, ValueId y);
-  void addValue();
+  void addValue(); // a new value, which a kernel, two half ones, or a sum of operators computes
   void addOutput();
 
   std::mt19937 random_;

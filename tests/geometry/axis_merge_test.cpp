@@ -102,7 +102,7 @@ TEST(AxisMerge, KeepsEverySchedule) {
     fewer += merge.grid().axes() < grid->axes();
     ASSERT_EQ(merge.unmerged(a), from);
     ASSERT_EQ(merge.unmerged(b), to);
-    for (int rank = 0; rank < grid->size(); rank += 1 + grid->size() / 8) {
+    for (int rank = 0; rank < grid->size(); rank += 1 + grid->size() / 8) { // at most 8 ranks
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", rank " << rank << ": "
                                       << from.describe() << " -> " << to.describe());
       const Schedule plain = makeSchedule(from, to, rank), merged = makeSchedule(a, b, rank);
@@ -114,7 +114,7 @@ TEST(AxisMerge, KeepsEverySchedule) {
       ASSERT_EQ(plain.sumsOnTranspose, merged.sumsOnTranspose);
     }
   }
-  EXPECT_GT(fewer, 100);
+  EXPECT_GT(fewer, 100); // of 300; a merge that changes nothing would pass the rest
 }
 
 TEST(AxisMerge, JoinsAxesThatAreEqualInBothLayouts) {

@@ -144,6 +144,7 @@ TEST(Boundary, ZerosTakeNoTime) {
     }
 }
 
+// The elements -3, -2 and -1 copy 3, 2 and 1.
 TEST(Boundary, AReflectionIsOneRunBackwards) {
   const auto runs = extensionSegments({-3, 0}, 8, Boundary::Reflect, Boundary::Reflect);
   ASSERT_EQ(runs.size(), 1u);

@@ -41,6 +41,7 @@ TEST(Cuts, GiveTheFirstPartsOneMore) {
   EXPECT_EQ(balancedCuts(2, 4), (std::vector<Index>{0, 1, 2, 2, 2}));
 }
 
+// A longer dimension extends its last part that is not empty; a shorter one is cut off.
 TEST(Cuts, OfAnotherExtentDifferAtTheEnd) {
   using List = std::vector<Index>;
   EXPECT_EQ(cutsOfExtent({0, 0, 5, 8, 8}, 9), (List{0, 0, 5, 9, 9}));
@@ -140,7 +141,8 @@ TEST(Layout, RootHoldsAloneAndTheRestIsEmpty) {
 TEST(Layout, DualSwapsBAndPAndGAndGStar) {
   LayoutSpec spec{
       .shape = {6}, .grid = Grid::make({2, 2, 2}), .properties = parseProperties("S0,B,P")};
-  spec.halos = {Halo{{{-1, 4}, {2, 7}}, Boundary::Periodic, Boundary::Periodic, false}};
+  spec.halos = {
+      Halo{.boxes = {{-1, 4}, {2, 7}}, .low = Boundary::Periodic, .high = Boundary::Periodic}};
   const Layout layout(spec);
   EXPECT_EQ(describe(layout.dual().properties()), "S0,P,B");
   EXPECT_TRUE(layout.dual().halo(0)->isPartial);
@@ -149,7 +151,7 @@ TEST(Layout, DualSwapsBAndPAndGAndGStar) {
 
 TEST(Layout, ModeNoneClipsTheBox) {
   LayoutSpec spec{.shape = {6}, .grid = Grid::make({2}), .properties = parseProperties("S0")};
-  spec.halos = {Halo{{{-2, 4}, {2, 9}}, Boundary::None, Boundary::Zero, false}};
+  spec.halos = {Halo{.boxes = {{-2, 4}, {2, 9}}, .low = Boundary::None, .high = Boundary::Zero}};
   const Layout layout(spec);
   EXPECT_EQ(layout.boxOfRank(0), (Box{{0, 4}}));
   EXPECT_EQ(layout.boxOfRank(1), (Box{{2, 9}}));
@@ -159,6 +161,9 @@ TEST(Layout, ModeNoneClipsTheBox) {
 TEST(Layout, RefusesInconsistentSpecifications) {
   const GridPtr grid = Grid::make({2, 2});
   auto make = [&](LayoutSpec spec) { return Layout(std::move(spec)); };
+  // One property for two axes; a dimension that the shape does not have; a negative extent; no
+  // dimension; split points that decrease, and that do not end at the extent; an order of axes that
+  // do not split the dimension; and one box of a halo for two parts.
   EXPECT_THROW(make({.shape = {4}, .grid = grid, .properties = parseProperties("S0")}), Error);
   EXPECT_THROW(make({.shape = {4}, .grid = grid, .properties = parseProperties("S0,S1")}), Error);
   EXPECT_THROW(make({.shape = {-4}, .grid = grid, .properties = parseProperties("B,B")}), Error);
@@ -270,7 +275,7 @@ std::vector<Box> manyBoxes() {
   std::vector<Box> boxes(65536);
   for (Index place = 0; place < 65536; ++place) {
     const Index at[3] = {place / 1024, place / 32 % 32, place % 32};
-    Box& box = boxes[(place * 40503 + 7) % 65536];
+    Box& box = boxes[(place * 40503 + 7) % 65536]; // each once, as 40503 is odd
     box = {{0, 4}, {0, 3}};
     for (Index i : at)
       box.push_back({2 * i, 2 * i + 2});
@@ -370,7 +375,7 @@ TEST(Stops, AreWithoutHalosBetweenGrids) {
   const auto layouts = [](const GridPtr& grid, const char* properties) {
     LayoutSpec spec{.shape = {8}, .grid = grid, .properties = parseProperties(properties)};
     const Layout plain(spec);
-    spec.halos = {Halo{{{0, 5}, {3, 8}}, Boundary::None, Boundary::None, false}};
+    spec.halos = {Halo{.boxes = {{0, 5}, {3, 8}}}};
     return std::pair(plain, Layout(spec));
   };
   const auto [plain, halo] = layouts(Grid::make({2}), "S0");

@@ -30,6 +30,9 @@ std::vector<std::vector<Index>> entriesOf(const Transfer& transfer) {
   return entries;
 }
 
+// Layouts of random tiles with some land (15 %), on a process grid that can split channels and
+// space too; the target has halos beyond the tiles, of one width below and widths from 0 to 2
+// above.
 TEST(PatchLinks, BothEndsOfAMessageHaveOneList) {
   Index messages = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
@@ -81,7 +84,8 @@ TEST(PatchLinks, BothEndsOfAMessageHaveOneList) {
 
 // Two cubes of 2 x 2 x 2 meet: the upper side of the first in dimension 0 is the lower side of the
 // second. For all eight ways to turn the second, the expected neighbour is found by reversing and
-// swapping the two indices of the common square as the bits of `turned` say.
+// swapping the two indices of the common square as the bits of `turned` say. A cube has six sides,
+// in the order low 0, high 0, low 1, ...; so side 1 of patch 0 and side 0 of patch 1 meet.
 TEST(PatchLinks, CubesMeetTurnedInEightWays) {
   for (int turned = 0; turned < 8; ++turned) {
     int back = turned & 4;
@@ -89,8 +93,8 @@ TEST(PatchLinks, CubesMeetTurnedInEightWays) {
       if (turned >> i & 1)
         back |= 1 << (turned & 4 ? 1 - i : i);
     std::vector<PatchSide> sides(12);
-    sides[1] = {1, 0, turned};
-    sides[6] = {0, 1, back};
+    sides[1] = {.patch = 1, .side = 0, .turned = turned};
+    sides[6] = {.patch = 0, .side = 1, .turned = back};
     const PatchLinksPtr links = linkSides(3, {sides});
     for (Index y = 0; y < 2; ++y)
       for (Index x = 0; x < 2; ++x) {

@@ -67,8 +67,8 @@ TEST(Poles, AreInTheTextsOfLayouts) {
             std::string::npos)
       << layout.describe();
   LayoutSpec spec = layout.spec();
-  spec.halos[2]->bands = {{1, Boundary::Pole, Boundary::Pole},
-                          {2, Boundary::PoleVector, Boundary::PoleVector}};
+  spec.halos[2]->bands = {{.end = 1, .low = Boundary::Pole, .high = Boundary::Pole},
+                          {.end = 2, .low = Boundary::PoleVector, .high = Boundary::PoleVector}};
   const Layout vector(std::move(spec));
   EXPECT_NE(vector.describe().find("(pole; pole_vector from channel 1 on, longitudes in dim 3)"),
             std::string::npos)
@@ -76,7 +76,8 @@ TEST(Poles, AreInTheTextsOfLayouts) {
   EXPECT_FALSE(vector == layout);
 }
 
-// The two terms of a globe of 2 x 6 with one row beyond each pole.
+// The two terms of a globe of 2 x 6 with one row beyond each pole: the rows between the poles, and
+// those beyond, which are copied from longitudes shifted by half of the 6.
 TEST(Poles, TheExtensionIsASumOfTwoProducts) {
   const Layout layout = withModes({2, 6}, {{0, Boundary::Pole}});
   const Layout rest = layout.withPoleTerm(false), crossed = layout.withPoleTerm(true);

@@ -177,6 +177,9 @@ void append(std::vector<int>& all, const std::vector<int>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+// Elements without an entry in the matrix are gaps, of the target and, for the transpose, of the
+// source. The user supplies those of boundary mode Values; the others are zeros. Where an element
+// has several entries, the schedule must say that it sums.
 TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
   for (int i = 0; i < 150; ++i) {
     const Case c = drawCase(GetParam() * 1000 + i, 30, false);
@@ -237,8 +240,8 @@ TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
 }
 
 // Reads, checks and draws the memory of all ranks that represents a tensor in a layout. One value
-// has many representations if the layout holds partial sums (P axes and G* boxes): all
-// contributions that add up to the value.
+// has many representations if the layout holds partial sums (along axes P, and in halos G*, whose
+// elements are contributions; halos G have copies): all contributions that add up to the value.
 class Representation {
 public:
   Representation(const Layout& layout, int ranks)

@@ -22,6 +22,7 @@ Layout onOne(const Shape& shape) {
 TEST(Sizes, OfTensorsAreCounted) {
   EXPECT_EQ(elements(onOne({kMaxElements}).shape()), kMaxElements);
   EXPECT_EQ(elements(onOne({0, kMaxElements}).shape()), 0);
+  // The first product is 2^64 + 2, which wraps round to 2.
   for (const Shape& shape : {Shape{3, 6148914691236517206},
                              {kMaxElements + 1},
                              {kMax, kMax, kMax},

@@ -72,6 +72,8 @@ TEST(CountFlow, EqualsTheSchedule) {
     ASSERT_EQ(faults(drawnPair(seed), countFlow), 0) << seed;
 }
 
+// Positions of a grid that send and receive the same numbers need not be counted one by one:
+// unlikePositions() lists at least one of each kind, and in many pairs fewer than all.
 TEST(CountFlow, EveryPositionSendsAsOneOfTheUnlikePositions) {
   const auto moved = [](const Pair& pair, int position) {
     std::vector<Index> numbers;
@@ -99,6 +101,7 @@ TEST(CountFlow, EveryPositionSendsAsOneOfTheUnlikePositions) {
   EXPECT_GT(fewer, 100);
 }
 
+// The pairs of the test above are not all of one kind: each has occurred hundreds of times.
 TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
   int modes[2][kBoundaries] = {}, folded = 0, filled = 0, twoGrids = 0, inactive = 0;
   for (unsigned seed = 0; seed < 6000; ++seed) {
@@ -175,6 +178,8 @@ std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int r
 }
 
 TEST(CountFlow, ByLevelEqualsTheSchedule) {
+  // Ranks in a unit of each level, from the outermost: {4, 2} has units of 4, each of two units of
+  // 2.
   const std::vector<std::vector<Index>> machines = {{}, {3}, {4, 2}, {100, 6, 3, 1}, {8, 4, 4}};
   const auto same = [](Traffic a, Traffic b) {
     return a.messages == b.messages && a.elements == b.elements;
@@ -243,6 +248,8 @@ TEST(FlowTable, HasTheFlowsOfTheSchedules) {
     }
 }
 
+// As above, with messages counted by the level of the machine that they cross: within units of 2
+// and of 6 ranks, and between the latter.
 TEST(FlowTable, EveryPositionSendsInEachLevelAsOneOfTheUnlikePositions) {
   int fewer = 0;
   for (const GridPtr& grid : regularGrids()) {
@@ -369,6 +376,7 @@ TEST(SumBetween, IsAConversionOrAdjointThatOnlySums) {
     int dim = -1;
     bool isTransposed = false;
   };
+  // {from, to, axes that are summed, goal, dimension of the shares, whether it is an adjoint}
   for (const Case& one : {Case{"P,P", "B,B", {0, 1}},
                           {"S0,P", "S0,B", {1}},
                           {"P,S0", "S1,S0", {0}, SumGoal::Share, 1},

@@ -42,7 +42,7 @@ TEST(UserCells, CoverEachUserElementOnceAndNoOther) {
       ASSERT_TRUE(boxes.empty() || hasUserSide(layout));
     }
   }
-  EXPECT_GT(found, 1000);
+  EXPECT_GT(found, 1000); // else the drawn layouts would test nothing
 }
 
 TEST(UserCells, NeedAHaloWithTheirMode) {
@@ -51,7 +51,9 @@ TEST(UserCells, NeedAHaloWithTheirMode) {
   EXPECT_FALSE(hasUserSide(Layout(spec)));
   spec.halos = {Halo{.boxes = {{-1, 5}}, .low = Boundary::Zero, .high = Boundary::Values}};
   EXPECT_TRUE(hasUserSide(Layout(spec)));
-  EXPECT_EQ(userElements(Layout(spec), 0), (std::vector<ElementBox>{{{5}, {1}}}));
+  // Of the array of 6 elements, which begins at index -1, the last one is the user's.
+  EXPECT_EQ(userElements(Layout(spec), 0),
+            (std::vector<ElementBox>{{.begin = {5}, .extent = {1}}}));
 }
 
 } // namespace

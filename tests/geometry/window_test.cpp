@@ -13,6 +13,7 @@ namespace {
 TEST(Window, CountsOutputsAsByHand) {
   EXPECT_EQ(windowOutput({.kernel = 5, .padLow = 2, .padHigh = 2}, 28, 0), 28);
   EXPECT_EQ(windowOutput({.kernel = 2, .stride = 2}, 28, 0), 14);
+  // Windows begin at -1, 1, 3 and 5, and end 4 elements further: the next would read element 11.
   EXPECT_EQ(windowOutput({.kernel = 3, .stride = 2, .dilation = 2, .padLow = 1}, 10, 0), 4);
 }
 

@@ -40,6 +40,8 @@ TYPED_TEST(Rounds, ToTheNearestAndOfTwoToTheEven) {
   using T = TypeParam;
   const NoTraps noTraps; // some numbers are too large for a float
   Draw draw(61);
+  // Zeros, 1 and the halves 1 + 2^-8 and 1 + 3 2^-8 beside it; the largest numbers; numbers below
+  // the normal ones; and infinities.
   std::vector<double> values{0.0,          -0.0,     1,         1.00390625, 1.01171875,
                              3.4028235e38, -3.4e38,  3.3961e38, 1e-45,      1.2e-38,
                              -9.2e-41,     INFINITY, -INFINITY};
@@ -80,6 +82,8 @@ TEST(Rounds, DoublesAreRoundedOnce) {
 
 TYPED_TEST(Rounds, BoxesAndBack) {
   using T = TypeParam;
+  // A box that is reversed along its second dimension, so that element 40 of x is its first. The
+  // result has one element more, which must not change.
   const Index extent[] = {3, 4, 5}, strides[] = {50, -11, 2};
   const std::vector<T> x = Draw(62).reals<T>(200, -9, 9);
   const T* first = x.data() + 40;

@@ -97,6 +97,8 @@ TYPED_TEST(BlockCopy, EqualsIndexArithmetic) {
   }
 }
 
+// Each element of y gets a row of three elements of x: 7 + 1 + 2 + 3 = 13; their maximum with 13
+// changes nothing; and of copies the last one remains.
 TYPED_TEST(BlockCopy, WrittenStrideZeroReduces) {
   using T = TypeParam;
   const std::vector<T> x{1, 2, 3, 40, 50, 60};

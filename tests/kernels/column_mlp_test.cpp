@@ -27,7 +27,8 @@ struct Field {
   T& at(Index i, Index j, Index c) {
     return elements[size_t(first + i * strides[0] + j * strides[1] + c * channel)];
   }
-  Index first, strides[2], channel;
+  Index first, strides[2],
+      channel; // offset of the first element; strides of rows, columns, channels
 };
 
 // A perceptron and the points at which it is evaluated.
@@ -43,9 +44,15 @@ Field<T> fieldOf(Draw& draw, const Case& c, Index channels) {
   const Index gap = 3;
   Field<T> field;
   if (c.channelsLast)
-    field = {{}, 2, {c.columns * channels + gap, channels}, 1};
+    field = {.elements = {},
+             .first = 2,
+             .strides = {c.columns * channels + gap, channels},
+             .channel = 1};
   else
-    field = {{}, 1, {channels * (c.columns + gap), 1}, c.columns + gap};
+    field = {.elements = {},
+             .first = 1,
+             .strides = {channels * (c.columns + gap), 1},
+             .channel = c.columns + gap};
   field.elements = draw.reals<T>(c.rows * (c.columns + gap) * (channels + gap) + gap, -1, 1);
   return field;
 }
@@ -169,12 +176,23 @@ TYPED_TEST(ColumnMlpKernel, IsItsDefinitionAtEachPoint) {
          {std::pair<Index, Index>{1, 1}, {1, 3}, {2, 5}, {1, 16}, {3, 37}, {7, 41}, {0, 4}})
       for (bool last : {false, true}) {
         const Index layers = draw.integer(1, 3);
-        Case c{{}, rows, columns, draw.withProbability(0.6), last, functions[draw.integer(0, 3)]};
+        Case c{.widths = {},
+               .rows = rows,
+               .columns = columns,
+               .biases = draw.withProbability(0.6),
+               .channelsLast = last,
+               .function = functions[draw.integer(0, 3)]};
         for (Index l = 0; l <= layers; ++l)
           c.widths.push_back(draw.integer(1, 21));
         expectMlp<T>(draw, c);
       }
-    Case network{{8, 32, 32, 4}, 1, 1, true, true, Pointwise::Tanh};
+    // A network as solvers use it, for numbers of points below, at and above those of a block.
+    Case network{.widths = {8, 32, 32, 4},
+                 .rows = 1,
+                 .columns = 1,
+                 .biases = true,
+                 .channelsLast = true,
+                 .function = Pointwise::Tanh};
     for (Index points : {1, 2, 5, 16, 64, 333}) {
       network.columns = points;
       expectMlp<T>(draw, network);
@@ -185,7 +203,12 @@ TYPED_TEST(ColumnMlpKernel, IsItsDefinitionAtEachPoint) {
 
 TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
   using T = TypeParam;
-  const Case c{{5, 16, 3}, 40, 50, true, false, Pointwise::Tanh};
+  const Case c{.widths = {5, 16, 3},
+               .rows = 40,
+               .columns = 50,
+               .biases = true,
+               .channelsLast = false,
+               .function = Pointwise::Tanh};
   const PointBox box{2, {c.rows, c.columns}};
   expectSameForAllThreads("column perceptron", [&] {
     Draw draw(72);
@@ -220,12 +243,12 @@ TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsForAnyNumberOfRows) {
     for (const PointwiseFunction function :
          {Pointwise::Tanh, Pointwise::Gelu, Pointwise::Silu, Pointwise::Sine})
       for (bool biases : {true, false}) {
-        const Case c{{draw.integer(1, 21), draw.integer(1, 40), draw.integer(1, 21)},
-                     kRows,
-                     1,
-                     biases,
-                     true,
-                     function};
+        const Case c{.widths = {draw.integer(1, 21), draw.integer(1, 40), draw.integer(1, 21)},
+                     .rows = kRows,
+                     .columns = 1,
+                     .biases = biases,
+                     .channelsLast = true,
+                     .function = function};
         Numbers<T> n(draw, c, 0.6), dn(draw, c, 1), unused(draw, c, 1);
         Field<T> x = fieldOf<T>(draw, c, c.widths.front()), dx = x,
                  y = fieldOf<T>(draw, c, c.widths.back()), dy = y;

@@ -41,7 +41,10 @@ TYPED_TEST(SharedContext, ServesKernelsInTurns) {
     std::vector<ConvolutionShape> shapes;
     std::vector<std::unique_ptr<Convolution<T>>> shared, alone;
     for (Index size : {1, 2, 4, 7}) {
-      shapes.push_back({2, size, size + 1, draw.ordinaryWindow()});
+      shapes.push_back({.batch = 2,
+                        .inChannels = size,
+                        .outChannels = size + 1,
+                        .window = draw.ordinaryWindow()});
       shared.push_back(makeConvolution<T>(shapes.back(), backend, context));
       alone.push_back(makeConvolution<T>(shapes.back(), Backend::Reference));
     }

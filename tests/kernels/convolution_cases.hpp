@@ -2,7 +2,8 @@
 // Random convolutions, and comparisons of an implementation with the reference backend, bit by bit
 // on small integers, for which sums in any order are exact: all results (expectEqualToReference),
 // and results for outputs that are a box of a larger array (expectEqualWhenPlaced). A Maker creates
-// the implementation under test.
+// the implementation under test. A shape in braces is {batch, input channels, output channels,
+// window, groups}.
 #pragma once
 
 #include "kernels/convolution/convolution.hpp"
@@ -32,8 +33,11 @@ inline ConvolutionShape drawShape(Draw& draw, Index maxChannels) {
   };
   const Index groups = draw.withProbability(0.3) ? draw.integer(2, 4) : 1;
   const Index maximum = std::max<Index>(1, maxChannels / groups);
-  return {count(4), groups * count(maximum), groups * count(maximum),
-          draw.withProbability(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
+  return {.batch = count(4),
+          .inChannels = groups * count(maximum),
+          .outChannels = groups * count(maximum),
+          .window = draw.withProbability(0.5) ? draw.window() : draw.ordinaryWindow(),
+          .groups = groups};
 }
 
 inline std::string describe(const ConvolutionShape& s) {
@@ -97,11 +101,15 @@ inline std::vector<ConvolutionShape> deeplyPaddedShapes() {
   for (Index low = 0; low < 5; ++low)
     for (Index out = 1; out < 4; ++out)
       for (Index stride = 1; stride < 3; ++stride)
-        shapes.push_back(
-            {2,
-             2,
-             5,
-             {3, {2, 4, 4}, {out, 3, 3}, {4, 2, 2}, {stride, 1, 1}, {1, 1, 1}, {low, 0, 0}}});
+        shapes.push_back({2,
+                          2,
+                          5,
+                          {.rank = 3,
+                           .in = {2, 4, 4},
+                           .out = {out, 3, 3},
+                           .kernel = {4, 2, 2},
+                           .stride = {stride, 1, 1},
+                           .padLow = {low, 0, 0}}});
   return shapes;
 }
 
@@ -117,12 +125,12 @@ void expectAllEqualToReference(Draw& draw, const std::vector<ConvolutionShape>& 
 template <class T>
 void expectEmptyInputGivesTheBias(const Maker<T>& make) {
   ConvolutionShape shape{2, 0, 2, {}};
-  shape.window = {1, {3}, {2}, {2}, {1}, {1}, {0}};
+  shape.window = {.rank = 1, .in = {3}, .out = {2}, .kernel = {2}};
   const auto op = make(shape);
   const std::vector<T> b{1, 2}, none;
   std::vector<T> y(8, T(5)), db(2);
   op->forward(none.data(), none.data(), b.data(), y.data(), true);
-  EXPECT_EQ(y, (std::vector<T>{6, 6, 7, 7, 6, 6, 7, 7}));
+  EXPECT_EQ(y, (std::vector<T>{6, 6, 7, 7, 6, 6, 7, 7})); // 5 and the bias of each channel
   op->adjointWeights(none.data(), y.data(), nullptr, db.data());
   EXPECT_EQ(db, (std::vector<T>{24, 28}));
 }
@@ -188,6 +196,7 @@ void expectEqualWhenPlaced(Draw& draw, ConvolutionShape shape, const Maker<T>& m
   forEachPlaced(shape, placed, [&](Index from, Index to) { y[to] = dense.y[from]; });
   op->adjointData(dense.w.data(), first, dx.data());
   op->adjointWeights(dense.x.data(), first, dw.data(), db.data());
+  // The order of allResults(): 0 is y, 2 is y added to, 3 dx, 4 dw, 5 db.
   EXPECT_EQ(dx, expected[3]) << describe(*op, shape);
   EXPECT_EQ(dw, expected[4]) << describe(*op, shape);
   EXPECT_EQ(db, expected[5]) << describe(*op, shape);

@@ -3,8 +3,8 @@
 // backend bit by bit on small integers; which convolutions `auto` computes by it; and errors where
 // it is not possible.
 //
-// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding},
-// and a shape is {batch, input channels, output channels, window, groups}.
+// A shape in braces is {batch, input channels, output channels, window, groups}. Strides and
+// dilations of a window that are not given are 1, paddings are 0.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution_cases.hpp"
 
@@ -28,7 +28,12 @@ ConvolutionShape drawDirectShape(Draw& draw, Index maxChannels) {
 
 // A plane with a square kernel, this stride along the rows and this length of a row of outputs.
 WindowShape planeWindow(Index kernel, Index stride, Index row) {
-  return {2, {64, row * stride}, {64, row}, {kernel, kernel}, {1, stride}, {1, 1}, {1, 1}};
+  return {.rank = 2,
+          .in = {64, row * stride},
+          .out = {64, row},
+          .kernel = {kernel, kernel},
+          .stride = {1, stride},
+          .padLow = {1, 1}};
 }
 
 } // namespace
@@ -68,7 +73,8 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
     Draw draw(33);
     for (Index channels = 1; channels <= 17; ++channels)
       for (Index width : {1, 7, 8, 17, 31, 64}) {
-        const WindowShape w{2, {3, width}, {3, width}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+        const WindowShape w{
+            .rank = 2, .in = {3, width}, .out = {3, width}, .kernel = {3, 3}, .padLow = {1, 1}};
         const Index others = channels % 5 + 1;
         SCOPED_TRACE(instructionSetName(set));
         ASSERT_NO_FATAL_FAILURE(
@@ -82,9 +88,11 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
 // Shapes without outputs, as on a rank that owns no output but inputs that other ranks read.
 TYPED_TEST(DirectConvolution, MayHaveNoOutputs) {
   using T = TypeParam;
-  const WindowShape noRows{2, {2, 6}, {0, 6}, {3, 3}, {1, 1}, {1, 1}, {0, 1}};
-  const WindowShape noColumns{2, {5, 2}, {3, 0}, {3, 3}, {2, 1}, {1, 1}, {1, 0}};
-  const WindowShape nothing{1, {0}, {0}, {3}, {1}, {1}, {0}};
+  const WindowShape noRows{
+      .rank = 2, .in = {2, 6}, .out = {0, 6}, .kernel = {3, 3}, .padLow = {0, 1}};
+  const WindowShape noColumns{
+      .rank = 2, .in = {5, 2}, .out = {3, 0}, .kernel = {3, 3}, .stride = {2, 1}, .padLow = {1, 0}};
+  const WindowShape nothing{.rank = 1, .in = {0}, .out = {0}, .kernel = {3}};
   for (InstructionSet set : directInstructionSets()) {
     Draw draw(35);
     for (const WindowShape& window : {noRows, noColumns, nothing})
@@ -100,10 +108,16 @@ TYPED_TEST(DirectConvolution, MayHaveNoOutputs) {
 // The images are divided into several bands in each dimension.
 TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
   using T = TypeParam;
-  const WindowShape plane{2, {120, 175}, {119, 173}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
-  const WindowShape line{1, {30000}, {30000}, {5}, {1}, {2}, {4}};
-  const WindowShape space{3,         {21, 42, 43}, {11, 42, 43}, {3, 3, 3},
-                          {2, 1, 1}, {1, 1, 1},    {1, 1, 1}};
+  const WindowShape plane{
+      .rank = 2, .in = {120, 175}, .out = {119, 173}, .kernel = {3, 3}, .padLow = {1, 0}};
+  const WindowShape line{
+      .rank = 1, .in = {30000}, .out = {30000}, .kernel = {5}, .dilation = {2}, .padLow = {4}};
+  const WindowShape space{.rank = 3,
+                          .in = {21, 42, 43},
+                          .out = {11, 42, 43},
+                          .kernel = {3, 3, 3},
+                          .stride = {2, 1, 1},
+                          .padLow = {1, 1, 1}};
   for (InstructionSet set : directInstructionSets()) {
     Draw draw(34);
     for (const ConvolutionShape& shape :

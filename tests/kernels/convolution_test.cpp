@@ -3,8 +3,8 @@
 // the identities <y, dy> = <x, dx> = <w, dw>, exact on small integers; and the other backends
 // against the reference, bit by bit on small integers.
 //
-// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding},
-// and a shape is {batch, input channels, output channels, window, groups}.
+// A shape in braces is {batch, input channels, output channels, window, groups}. Strides and
+// dilations of a window that are not given are 1, paddings are 0.
 #include "kernels/convolution_cases.hpp"
 
 #include <cmath>
@@ -19,7 +19,13 @@ TYPED_TEST_SUITE(ConvolutionKernel, RealTypes);
 TYPED_TEST(ConvolutionKernel, ReferenceByHandInOneDimension) {
   using T = TypeParam;
   ConvolutionShape shape{1, 1, 1, {}};
-  shape.window = {1, {5}, {3}, {2}, {2}, {3}, {1}}; // reads (-1, 2), (1, 4), (3, 6)
+  shape.window = {.rank = 1,
+                  .in = {5},
+                  .out = {3},
+                  .kernel = {2},
+                  .stride = {2},
+                  .dilation = {3},
+                  .padLow = {1}}; // reads (-1, 2), (1, 4), (3, 6)
   const std::vector<T> x{1, 2, 3, 4, 5}, w{10, 1}, b{100};
   std::vector<T> y(3);
   const auto op = makeConvolution<T>(shape, Backend::Reference);
@@ -38,7 +44,7 @@ TYPED_TEST(ConvolutionKernel, ReferenceByHandWithNegativePadding) {
   using T = TypeParam;
   // Two channels, the first column and the last row skipped: y = x0 at (o0, o1 + 1) plus twice x1.
   ConvolutionShape shape{1, 2, 1, {}};
-  shape.window = {2, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, -1}};
+  shape.window = {.rank = 2, .in = {3, 3}, .out = {2, 2}, .kernel = {1, 1}, .padLow = {0, -1}};
   const std::vector<T> x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90}, w{1, 2};
   std::vector<T> y(4);
   makeConvolution<T>(shape, Backend::Reference)
@@ -50,7 +56,7 @@ TYPED_TEST(ConvolutionKernel, ReferenceByHandInGroups) {
   using T = TypeParam;
   // Four inputs in two groups, one output each: y0 = x0 + 2 x1, y1 = 3 x2 + 4 x3.
   ConvolutionShape shape{1, 4, 2, {}, 2};
-  shape.window = {1, {1}, {1}, {1}, {1}, {1}, {0}};
+  shape.window = {.rank = 1, .in = {1}, .out = {1}, .kernel = {1}};
   const std::vector<T> x{1, 10, 100, 1000}, w{1, 2, 3, 4}, dy{1, -1};
   std::vector<T> y(2), dx(4), dw(4);
   const auto op = makeConvolution<T>(shape, Backend::Reference);
@@ -132,9 +138,11 @@ TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceWithManyChannels) {
 TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceOnLargeImages) {
   using T = TypeParam;
   Draw draw(7);
-  const WindowShape plane{2, {120, 75}, {119, 73}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
-  const WindowShape line{1, {9000}, {4500}, {5}, {2}, {1}, {2}};
-  const WindowShape copy{2, {60, 70}, {60, 70}, {1, 1}, {1, 1}, {1, 1}, {0, 0}};
+  const WindowShape plane{
+      .rank = 2, .in = {120, 75}, .out = {119, 73}, .kernel = {3, 3}, .padLow = {1, 0}};
+  const WindowShape line{
+      .rank = 1, .in = {9000}, .out = {4500}, .kernel = {5}, .stride = {2}, .padLow = {2}};
+  const WindowShape copy{.rank = 2, .in = {60, 70}, .out = {60, 70}, .kernel = {1, 1}};
   expectAllEqualToReference<T>(draw, {{2, 5, 3, plane}, {2, 12, 2, line}, {2, 7, 4, copy}},
                                fastMakers<T>());
 }
@@ -153,7 +161,7 @@ TYPED_TEST(ConvolutionKernel, EmptyInputGivesTheBias) {
 
 TYPED_TEST(ConvolutionKernel, SaysWhoComputes) {
   using T = TypeParam;
-  const ConvolutionShape shape{1, 1, 1, {2, {5, 5}, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {0, 0}}};
+  const ConvolutionShape shape{1, 1, 1, {.rank = 2, .in = {5, 5}, .out = {3, 3}, .kernel = {3, 3}}};
   EXPECT_STREQ(makeConvolution<T>(shape, Backend::Blas)->implementation(), "im2col+gemm");
   EXPECT_STRNE(makeConvolution<T>(shape, Backend::Auto)->implementation(), "");
 }

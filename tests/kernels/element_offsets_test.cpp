@@ -12,6 +12,7 @@
 namespace tenon {
 namespace {
 
+// The stride 7 does not matter, because its dimension has one element.
 TEST(ElementOffsets, FollowTheNumbersRowByRow) {
   const Index extent[] = {3, 1, 4, 5}, strides[] = {100, 7, -20, 3};
   const ElementOffsets<1> offsets(4, extent, {strides});

@@ -102,6 +102,9 @@ TYPED_TEST(Fourier, GivesTheSameBitsOnAnyNumberOfThreads) {
       });
 }
 
+// The work of a product with a matrix grows with the number of modes, that of a fast transform
+// hardly does. Auto therefore takes a matrix for few modes, or for a single element; backend blas
+// always, and fftw never.
 TEST(FourierMethods, AreThoseOfTheBackend) {
   const std::vector<FourierDim> few{{97, 0, 97, 4}, {97, 0, 97, 4}};
   const auto methods = [](Backend backend, const std::vector<FourierDim>& dims) {

@@ -36,7 +36,11 @@ struct GemmCase {
 template <class T>
 GemmCase<T> drawGemm(Draw& draw) {
   const auto size = [&] { return draw.withProbability(0.08) ? 0 : draw.integer(1, 40); };
-  GemmCase<T> g{draw.withProbability(0.5), draw.withProbability(0.5), size(), size(), size()};
+  GemmCase<T> g{.transA = draw.withProbability(0.5),
+                .transB = draw.withProbability(0.5),
+                .m = size(),
+                .n = size(),
+                .k = size()};
   g.lda = (g.transA ? g.m : g.k) + draw.integer(0, 3);
   g.ldb = (g.transB ? g.k : g.n) + draw.integer(0, 3);
   g.ldc = g.n + draw.integer(0, 3);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Matrix products on the host: the reference backend against results computed by hand, the other
-// backends against the reference, bit by bit on small integers; and errors for invalid sizes.
+// backends against the reference, bit by bit on small integers; and errors for invalid sizes. The
+// arguments of gemm() are the context, the backend, whether a and b are transposed, m, n, k, alpha,
+// a and its row length lda, b and ldb, beta, c and ldc.
 #include "kernels/gemm_cases.hpp"
 
 namespace tenon::test {

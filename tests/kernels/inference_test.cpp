@@ -39,7 +39,8 @@ public:
         op_(makePackedConvolution(shape, std::make_shared<KernelContext>())) {}
 
   bool exists() const { return op_ != nullptr; }
-  // With new weights, whose state is another one.
+  // With new weights and another number of their state, from which the convolution must notice that
+  // its packed weights are old.
   void expectAllEqualToReference() {
     const auto a = drawArrays<float>(draw_, s_);
     ++state_;
@@ -54,11 +55,11 @@ public:
         makeConvolution<float>(s_, Backend::Reference)
             ->forward(a.x.data(), a.w.data(), b, want.data(), false);
         want = scaledBy(want, s_, scale, shift);
-        const PackedConvolution::Weights weights{a.w.data(),
-                                                 b,
-                                                 {state_, b ? state_ : 0},
-                                                 isScaled ? scale.data() : nullptr,
-                                                 isScaled ? shift.data() : nullptr};
+        const PackedConvolution::Weights weights{.w = a.w.data(),
+                                                 .b = b,
+                                                 .states = {state_, b ? state_ : 0},
+                                                 .scale = isScaled ? scale.data() : nullptr,
+                                                 .shift = isScaled ? shift.data() : nullptr};
         expectEqual(a.x, weights, want);
       }
   }
@@ -109,7 +110,8 @@ TEST(PackedConvolution, EqualsTheReferenceByWinograd) {
   Draw draw(32);
   for (const Index extent : {12, 15}) {
     ConvolutionShape shape{2, 64, 80, {}};
-    shape.window = {2, {extent, 14}, {extent, 14}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+    shape.window = {
+        .rank = 2, .in = {extent, 14}, .out = {extent, 14}, .kernel = {3, 3}, .padLow = {1, 1}};
     Packed op(draw, shape);
     ASSERT_TRUE(op.exists());
     ASSERT_NO_FATAL_FAILURE(op.expectAllEqualToReference());
@@ -125,7 +127,11 @@ TEST(PackedConvolution, EqualsTheReferenceByAnyTilesOfWinograd) {
   for (int trial = 0; trial < 24; ++trial) {
     const Index extent = draw.integer(14, 20);
     ConvolutionShape shape{1, draw.integer(64, 128), draw.integer(64, 112), {}};
-    shape.window = {2, {extent, extent}, {extent, extent}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+    shape.window = {.rank = 2,
+                    .in = {extent, extent},
+                    .out = {extent, extent},
+                    .kernel = {3, 3},
+                    .padLow = {1, 1}};
     Packed op(draw, shape);
     ASSERT_TRUE(op.exists());
     if (trial % 8 == 0) {
@@ -136,7 +142,7 @@ TEST(PackedConvolution, EqualsTheReferenceByAnyTilesOfWinograd) {
 
 TEST(PackedConvolution, IsMissingForEmptyShapesAndCroppedInput) {
   ConvolutionShape shape{1, 2, 0, {}};
-  shape.window = {1, {5}, {3}, {3}, {1}, {1}, {0}};
+  shape.window = {.rank = 1, .in = {5}, .out = {3}, .kernel = {3}};
   EXPECT_EQ(makePackedConvolution(shape, std::make_shared<KernelContext>()), nullptr);
   shape.outChannels = 2;
   shape.window.padLow[0] = -1;
@@ -149,7 +155,7 @@ TEST(MaximaChannelsLast, EqualTheReference) {
   for (int trial = 0; trial < 100; ++trial) {
     const Index batch = draw.integer(1, 3), channels = draw.integer(1, 20);
     const WindowShape w = draw.withProbability(0.5) ? draw.tilingWindow() : draw.ordinaryWindow();
-    const PoolingShape shape{batch * channels, w, PoolingMode::Max};
+    const PoolingShape shape{.planes = batch * channels, .window = w, .mode = PoolingMode::Max};
     auto x = draw.integers<float>(shape.planes * inputVolume(w));
     for (float& value : x)
       if (draw.withProbability(0.02))
@@ -167,7 +173,8 @@ TEST(MaximaChannelsLast, PropagateNotANumber) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> x = {1, nan, 2, 3, nan, 4}; // three inputs of two channels
   std::vector<float> y(2);
-  maximaChannelsLast<float>(context, {1, 2, {1, {3}, {1}, {3}, {1}, {1}, {0}}}, x.data(), y.data());
+  maximaChannelsLast<float>(context, {1, 2, {.rank = 1, .in = {3}, .out = {1}, .kernel = {3}}},
+                            x.data(), y.data());
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_TRUE(std::isnan(y[1]));
 }

@@ -293,6 +293,7 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       (isLongDoubleLonger() ? 16 : 64) * double(std::numeric_limits<T>::epsilon());
   for (const PointwiseFunction& f : kFunctions)
     for (Index n : {0, 1, 7, 64, 1003}) {
+      // Lengths of none, less than a vector, whole vectors, and many with a rest.
       const auto [low, high] = argumentsOf(f.kind);
       const auto x = draw.reals<T>(n, low, high), v = draw.reals<T>(n, -1, 1);
       std::vector<T> y(x.size()), r(x.size()), inPlace = x;
@@ -441,6 +442,9 @@ TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
   EXPECT_EQ(y[0], T(4));
 }
 
+// The arguments of axpby() are the number of elements, alpha, x, beta and y <- alpha x + beta y;
+// with beta = 0, y is not read. x and y are also used as 2 rows of 3 columns: addBias() adds b to
+// each row, and sumRows() adds the sum of the rows to the given numbers.
 TYPED_TEST(PointwiseKernel, VectorOperations) {
   using T = TypeParam;
   const T nan = std::numeric_limits<T>::quiet_NaN();

@@ -3,7 +3,7 @@
 // infinities; the other backends of the host against the reference; the tangent against the adjoint
 // by exact dot products, and against difference quotients; and errors for invalid shapes.
 //
-// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding}.
+// Strides and dilations of a window that are not given are 1, paddings are 0.
 #include "kernels/pooling/pooling.hpp"
 
 #include "kernels/draw.hpp"
@@ -72,17 +72,25 @@ TYPED_TEST_SUITE(PoolingKernel, RealTypes);
 
 TYPED_TEST(PoolingKernel, ByHand) {
   using T = TypeParam;
-  const WindowShape w{1, {4}, {3}, {2}, {2}, {1}, {1}}; // reads (-, 0), (1, 2), (3, -)
+  const WindowShape w{.rank = 1,
+                      .in = {4},
+                      .out = {3},
+                      .kernel = {2},
+                      .stride = {2},
+                      .padLow = {1}}; // reads (-, 0), (1, 2), (3, -)
   const std::vector<T> x{-4, -2, -6, -8}, u{1, 2, 3, 4}, v{10, 20, 30};
   for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto}) {
-    const auto max = allResults<T>({1, w, PoolingMode::Max}, backend, x, u, v);
+    const auto of = [&](PoolingMode mode) {
+      return allResults<T>({.planes = 1, .window = w, .mode = mode}, backend, x, u, v);
+    };
+    const auto max = of(PoolingMode::Max);
     EXPECT_EQ(max.y, (std::vector<T>{-4, -2, -8})); // padding is absent, not 0
     EXPECT_EQ(max.dx, (std::vector<T>{10, 20, 0, 30}));
     EXPECT_EQ(max.dy, (std::vector<T>{1, 2, 4}));
-    const auto include = allResults<T>({1, w, PoolingMode::AverageIncludePad}, backend, x, u, v);
+    const auto include = of(PoolingMode::AverageIncludePad);
     EXPECT_EQ(include.y, (std::vector<T>{-2, -4, -4}));
     EXPECT_EQ(include.dx, (std::vector<T>{5, 10, 10, 15}));
-    const auto exclude = allResults<T>({1, w, PoolingMode::AverageExcludePad}, backend, x, u, v);
+    const auto exclude = of(PoolingMode::AverageExcludePad);
     EXPECT_EQ(exclude.y, (std::vector<T>{-4, -4, -8}));
     EXPECT_EQ(exclude.dx, (std::vector<T>{10, 10, 10, 30}));
   }
@@ -92,7 +100,12 @@ TYPED_TEST(PoolingKernel, ByHand) {
 // window extends one element beyond the padding, and its mean counts two elements.
 TYPED_TEST(PoolingKernel, MeansCountNothingBeyondThePadding) {
   using T = TypeParam;
-  WindowShape w{1, {4}, {3}, {3}, {2}, {1}, {1}}; // reads (-, 0, 1), (1, 2, 3), (3, -, beyond)
+  WindowShape w{.rank = 1,
+                .in = {4},
+                .out = {3},
+                .kernel = {3},
+                .stride = {2},
+                .padLow = {1}}; // reads (-, 0, 1), (1, 2, 3), (3, -, beyond)
   w.padEnd[0] = 5;
   const std::vector<T> x{1, 2, 3, 4}, v{6, 12, 18};
   for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto}) {
@@ -108,7 +121,7 @@ TYPED_TEST(PoolingKernel, MeansCountNothingBeyondThePadding) {
 
 TYPED_TEST(PoolingKernel, TheFirstOfEqualMaximaWins) {
   using T = TypeParam;
-  const WindowShape w{2, {4, 4}, {2, 2}, {2, 2}, {2, 2}, {1, 1}, {0, 0}};
+  const WindowShape w{.rank = 2, .in = {4, 4}, .out = {2, 2}, .kernel = {2, 2}, .stride = {2, 2}};
   const std::vector<T> x{1, 1, 0, 5, //
                          1, 1, 5, 5, //
                          0, 2, 0, 0, //
@@ -123,7 +136,7 @@ TYPED_TEST(PoolingKernel, TheFirstOfEqualMaximaWins) {
 TYPED_TEST(PoolingKernel, NaNPropagatesAndInfinityIsANumber) {
   using T = TypeParam;
   const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
-  const WindowShape w{1, {9}, {3}, {3}, {3}, {1}, {0}};
+  const WindowShape w{.rank = 1, .in = {9}, .out = {3}, .kernel = {3}, .stride = {3}};
   const std::vector<T> x{1, nan, 2, nan, 7, nan, -inf, -inf, -inf}, v{1, 2, 3};
   for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto}) {
     const auto op = makePooling<T>({1, w, PoolingMode::Max}, backend);
@@ -225,7 +238,7 @@ TEST(PoolingKernel, TangentIsTheDerivative) {
 }
 
 TEST(PoolingKernel, SaysWhoComputes) {
-  WindowShape w{2, {6, 6}, {3, 3}, {2, 2}, {2, 2}, {1, 1}, {0, 0}};
+  WindowShape w{.rank = 2, .in = {6, 6}, .out = {3, 3}, .kernel = {2, 2}, .stride = {2, 2}};
   const auto backendOf = [&](PoolingMode mode) {
     return makePooling<float>({2, w, mode}, Backend::Auto)->backend();
   };
@@ -238,7 +251,8 @@ TEST(PoolingKernel, SaysWhoComputes) {
 }
 
 TEST(PoolingKernel, RefusesWindowsThatReadNothing) {
-  const WindowShape w{1, {4}, {3}, {2}, {1}, {1}, {2}}; // output 0 reads -2 and -1
+  const WindowShape w{
+      .rank = 1, .in = {4}, .out = {3}, .kernel = {2}, .padLow = {2}}; // output 0 reads -2 and -1
   for (PoolingMode mode : {PoolingMode::Max, PoolingMode::AverageExcludePad})
     for (Backend backend : {Backend::Reference, Backend::Blas})
       expectError(errorOf([&] {
@@ -254,7 +268,7 @@ TEST(PoolingKernel, RefusesWindowsThatReadNothing) {
 }
 
 TEST(PoolingKernel, RefusesMeansWithoutADivisor) {
-  WindowShape w{1, {4}, {3}, {2}, {2}, {1}, {0}};
+  WindowShape w{.rank = 1, .in = {4}, .out = {3}, .kernel = {2}, .stride = {2}};
   w.padEnd[0] = 4; // output 2 begins there
   expectError(errorOf([&] {
                 makePooling<double>({1, w, PoolingMode::AverageIncludePad}, Backend::Auto);
@@ -264,7 +278,7 @@ TEST(PoolingKernel, RefusesMeansWithoutADivisor) {
 
 TEST(PoolingKernel, RefusesPlanesBeyondTheWorkspace) {
   const Index side = Index(1) << 16;
-  const WindowShape w{2, {side, side}, {1, 1}, {2, 2}, {1, 1}, {1, 1}, {0, 0}};
+  const WindowShape w{.rank = 2, .in = {side, side}, .out = {1, 1}, .kernel = {2, 2}};
   expectError(errorOf([&] {
                 makePooling<float>({1, w, PoolingMode::Max}, Backend::Auto);
               }),

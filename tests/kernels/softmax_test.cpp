@@ -17,6 +17,9 @@ template <class T>
 class Softmax : public ::testing::Test {};
 TYPED_TEST_SUITE(Softmax, RealTypes);
 
+// For each row, with logits z: m is the maximum over all parts, s the sum over them of exp(z - m),
+// and p the logit of the label, which one part has (the others give 0). The loss is log s + m - p,
+// and its gradient exp(z - m) / s, minus 1 for the label.
 TYPED_TEST(Softmax, PiecesOfSplitClassesGiveTheLoss) {
   using T = TypeParam;
   Draw draw(12);

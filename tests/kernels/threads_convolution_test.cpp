@@ -3,8 +3,8 @@
 // exact, so the order in which BLAS adds does not matter, and the result must also equal the
 // reference. Direct convolution preserves the order of its sums, so it is tested with any numbers.
 //
-// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding},
-// and a shape is {batch, input channels, output channels, window, groups}.
+// A shape in braces is {batch, input channels, output channels, window, groups}. Strides and
+// dilations of a window that are not given are 1, paddings are 0.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/thread_count.hpp"
 
@@ -43,11 +43,22 @@ struct ThreadedCase {
 };
 
 const ThreadedCase kThreadedCases[] = {
-    {"tiles of large images", {2, 5, 6, {2, {90, 91}, {90, 91}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}}},
-    {"several small images", {70, 7, 6, {2, {8, 8}, {8, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}}},
-    {"one tap", {3, 6, 7, {2, {60, 60}, {60, 60}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}}},
+    {"tiles of large images",
+     {2, 5, 6, {.rank = 2, .in = {90, 91}, .out = {90, 91}, .kernel = {3, 3}, .padLow = {1, 1}}}},
+    {"several small images",
+     {70, 7, 6, {.rank = 2, .in = {8, 8}, .out = {8, 8}, .kernel = {3, 3}, .padLow = {1, 1}}}},
+    {"one tap", {3, 6, 7, {.rank = 2, .in = {60, 60}, .out = {60, 60}, .kernel = {1, 1}}}},
     {"groups in space",
-     {2, 6, 9, {3, {9, 20, 21}, {9, 10, 11}, {3, 3, 3}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}}, 3}}};
+     {2,
+      6,
+      9,
+      {.rank = 3,
+       .in = {9, 20, 21},
+       .out = {9, 10, 11},
+       .kernel = {3, 3, 3},
+       .stride = {1, 2, 2},
+       .padLow = {1, 1, 1}},
+      3}}};
 
 } // namespace
 

@@ -60,13 +60,15 @@ TYPED_TEST(LoopThreads, VectorOperationsGiveTheSameBits) {
 TYPED_TEST(LoopThreads, DropoutGivesTheSameBits) {
   using T = TypeParam;
   Draw draw(34);
-  const Index extent[3] = {kManyElements / 40, 5, 8}, strides[3] = {70, 9, 1};
+  // A box of an array in which rows are 9 elements apart and planes 70; its first element has the
+  // global index 11.
+  const Index extent[3] = {kManyElements / 40, 5, 8}, strides[3] = {70, 9, 1}, first = 11;
   const auto x = draw.reals<T>(kManyElements, -1, 1);
   const std::uint64_t counter = 3;
   expectSameForAllThreads("dropout", [&] {
     std::vector<T> y(x.size());
-    applyDropout<T>(test::hostContext(), {5, 7, 0.3}, &counter, 3, extent, 11, strides, x.data(),
-                    y.data());
+    applyDropout<T>(test::hostContext(), {.seed = 5, .stream = 7, .rate = 0.3}, &counter, 3, extent,
+                    first, strides, x.data(), y.data());
     return y;
   });
 }
@@ -110,8 +112,15 @@ TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
   expectSameForAllThreads("adam", [&] {
     std::vector<T> value = w, mean(w.size()), square(w.size());
     for (Index step = 1; step <= 2; ++step)
-      adamStep<T>(test::hostContext(), n, {0.1, 0.9, 0.99, 1e-8, 0.01, step == 2, step}, g.data(),
-                  mean.data(), square.data(), value.data());
+      adamStep<T>(test::hostContext(), n,
+                  {.rate = 0.1,
+                   .beta1 = 0.9,
+                   .beta2 = 0.99,
+                   .epsilon = 1e-8,
+                   .decay = 0.01,
+                   .isDecoupled = step == 2,
+                   .number = step},
+                  g.data(), mean.data(), square.data(), value.data());
     append(value, mean);
     append(value, square);
     return value;
@@ -144,13 +153,15 @@ TYPED_TEST(LoopThreads, DotsGiveTheSameBits) {
 
 namespace {
 
-// Boxes that are a part of one or both arrays, or in another order in one: x and y are the strides.
+// A box, and its strides in two arrays, of which it is a part, or in one of which it has another
+// order.
 struct Box {
   const char* what;
   int rank;
   Index extent[4], x[4], y[4];
 };
 
+// {what, dimensions, extents, strides in x, strides in y}
 const Box kBoxes[] = {
     {"a line", 1, {kManyElements}, {1}, {1}},
     {"every second", 1, {kManyElements}, {2}, {1}},

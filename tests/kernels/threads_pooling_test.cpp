@@ -2,7 +2,7 @@
 // Pooling by Tenon's own loops (backend Blas) on 1, 2, 3 and 5 threads must have the same bits:
 // maxima over windows that tile the input, and windows that overlap, are padded or dilated.
 //
-// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding}.
+// Strides and dilations of a window that are not given are 1, paddings are 0.
 #include "kernels/pooling/pooling.hpp"
 #include "kernels/thread_count.hpp"
 
@@ -33,18 +33,36 @@ struct PoolingCase {
 };
 
 const PoolingCase kPoolingCases[] = {
-    {"tiles of all the input", 30, {2, {94, 14}, {47, 7}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
-    {"rows shorter than a vector", 40, {2, {186, 6}, {93, 3}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
-    {"tiles of one plane", 1, {2, {602, 74}, {301, 37}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
-    {"tiles with a rest", 7, {2, {95, 67}, {47, 33}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"tiles of all the input",
+     30,
+     {.rank = 2, .in = {94, 14}, .out = {47, 7}, .kernel = {2, 2}, .stride = {2, 2}}},
+    {"rows shorter than a vector",
+     40,
+     {.rank = 2, .in = {186, 6}, .out = {93, 3}, .kernel = {2, 2}, .stride = {2, 2}}},
+    {"tiles of one plane",
+     1,
+     {.rank = 2, .in = {602, 74}, .out = {301, 37}, .kernel = {2, 2}, .stride = {2, 2}}},
+    {"tiles with a rest",
+     7,
+     {.rank = 2, .in = {95, 67}, .out = {47, 33}, .kernel = {2, 2}, .stride = {2, 2}}},
     {"tiles in space",
      5,
-     {3, {12, 27, 31}, {6, 9, 15}, {2, 3, 2}, {2, 3, 2}, {1, 1, 1}, {0, 0, 0}}},
-    {"windows that overlap", 3, {2, {61, 40}, {61, 40}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}},
-    {"the same on one plane", 1, {2, {90, 70}, {90, 70}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+     {.rank = 3, .in = {12, 27, 31}, .out = {6, 9, 15}, .kernel = {2, 3, 2}, .stride = {2, 3, 2}}},
+    {"windows that overlap",
+     3,
+     {.rank = 2, .in = {61, 40}, .out = {61, 40}, .kernel = {3, 3}, .padLow = {1, 1}}},
+    {"the same on one plane",
+     1,
+     {.rank = 2, .in = {90, 70}, .out = {90, 70}, .kernel = {3, 3}, .padLow = {1, 1}}},
     {"dilated windows in space",
      5,
-     {3, {12, 21, 17}, {5, 10, 9}, {3, 3, 2}, {2, 2, 2}, {2, 1, 1}, {1, 1, 0}}}};
+     {.rank = 3,
+      .in = {12, 21, 17},
+      .out = {5, 10, 9},
+      .kernel = {3, 3, 2},
+      .stride = {2, 2, 2},
+      .dilation = {2, 1, 1},
+      .padLow = {1, 1, 0}}}};
 
 } // namespace
 

@@ -74,6 +74,8 @@ TEST(Threads, ScratchIsForThoseOfItsPlan) {
   EXPECT_EQ(context.threads(pieces), hasThreads() ? 2 : 1);
 }
 
+// The last two arguments of parallelPieces() are the number of items and the cost of each, which is
+// measured against kMinWork, the least work that is divided.
 TEST(Threads, RangesMakeUpTheWhole) {
   for (Index count : {kMinWork, kMinWork + 4, Index(3)}) {
     const auto pieces = piecesOf(5, count, kMinWork);
@@ -101,7 +103,7 @@ TEST(Threads, LittleWorkAndOneItemStayOnOneThread) {
 TEST(Threads, AreATeam) {
   std::atomic<int> together = 0;
   parallelRanges(2, kMinWork, 1, [&](Index, Index) { together += omp_get_num_threads(); });
-  EXPECT_EQ(together, 4);
+  EXPECT_EQ(together, 4); // each of the two threads sees two
 }
 
 // If a program calls kernels from its own threads, each on separate arrays, a kernel uses one

@@ -10,12 +10,12 @@
 
 namespace tenon::test {
 
-// The arguments of sgdStep(): context, number of elements, learning rate, momentum, decay, whether
-// the momentum is Nesterov's, then the gradient g, the velocity and the weights w.
 template <class T>
 class Update : public ::testing::Test {};
 TYPED_TEST_SUITE(Update, RealTypes);
 
+// The arguments of sgdStep() are the context, the number of elements, the learning rate, momentum,
+// decay, whether the momentum is Nesterov's, the gradient g, the velocity and the weights w.
 TYPED_TEST(Update, PlainGradientStep) {
   using T = TypeParam;
   const std::vector<T> g{2, -4};
@@ -58,8 +58,15 @@ TYPED_TEST(Update, AdamFollowsThePaper) {
   long double x = 2, first = 0, second = 0;
   for (int t = 1; t <= 3; ++t) {
     const T g = T(gradients[t - 1]);
-    adamStep<T>(test::hostContext(), 1, {lr, beta1, beta2, eps, decay, false, t}, &g, m.data(),
-                v.data(), w.data());
+    adamStep<T>(test::hostContext(), 1,
+                {.rate = lr,
+                 .beta1 = beta1,
+                 .beta2 = beta2,
+                 .epsilon = eps,
+                 .decay = decay,
+                 .isDecoupled = false,
+                 .number = t},
+                &g, m.data(), v.data(), w.data());
     const long double decayed = gradients[t - 1] + decay * x;
     first = beta1 * first + (1 - beta1) * decayed;
     second = beta2 * second + (1 - beta2) * decayed * decayed;
@@ -79,10 +86,17 @@ TYPED_TEST(Update, DecoupledDecayIsApart) {
   const double lr = 0.125, decay = 0.5;
   const T g[] = {T(0.75)};
   std::vector<T> w{2}, m{0}, v{0}, plain{2}, plainMean{0}, plainSquare{0};
-  adamStep<T>(test::hostContext(), 1, {lr, 0.9, 0.999, 1e-3, 0, false, 1}, g, plainMean.data(),
-              plainSquare.data(), plain.data());
-  adamStep<T>(test::hostContext(), 1, {lr, 0.9, 0.999, 1e-3, decay, true, 1}, g, m.data(), v.data(),
-              w.data());
+  AdamStep step{.rate = lr,
+                .beta1 = 0.9,
+                .beta2 = 0.999,
+                .epsilon = 1e-3,
+                .decay = 0,
+                .isDecoupled = false,
+                .number = 1};
+  adamStep<T>(test::hostContext(), 1, step, g, plainMean.data(), plainSquare.data(), plain.data());
+  step.decay = decay;
+  step.isDecoupled = true;
+  adamStep<T>(test::hostContext(), 1, step, g, m.data(), v.data(), w.data());
   EXPECT_EQ(m, plainMean);
   EXPECT_EQ(v, plainSquare);
   EXPECT_NEAR(w[0], plain[0] - lr * decay * 2, 4 * std::numeric_limits<T>::epsilon());
@@ -95,8 +109,15 @@ TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
   for (double size : {1e-4, 1.0, 1e4}) {
     const T g[] = {T(size), T(-size)};
     std::vector<T> w{0, 0}, m{0, 0}, v{0, 0};
-    adamStep<T>(test::hostContext(), 2, {0.25, 0.9, 0.999, 0, 0, false, 1}, g, m.data(), v.data(),
-                w.data());
+    adamStep<T>(test::hostContext(), 2,
+                {.rate = 0.25,
+                 .beta1 = 0.9,
+                 .beta2 = 0.999,
+                 .epsilon = 0,
+                 .decay = 0,
+                 .isDecoupled = false,
+                 .number = 1},
+                g, m.data(), v.data(), w.data());
     EXPECT_NEAR(w[0], -0.25, 1e-6);
     EXPECT_NEAR(w[1], 0.25, 1e-6);
   }
@@ -105,7 +126,15 @@ TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
 TEST(Update, AdamCountsStepsFromOne) {
   double a = 0;
   expectError(errorOf([&] {
-                adamStep<double>(test::hostContext(), 1, {1, 0, 0, 0, 0, false, 0}, &a, &a, &a, &a);
+                adamStep<double>(test::hostContext(), 1,
+                                 {.rate = 1,
+                                  .beta1 = 0,
+                                  .beta2 = 0,
+                                  .epsilon = 0,
+                                  .decay = 0,
+                                  .isDecoupled = false,
+                                  .number = 0},
+                                 &a, &a, &a, &a);
               }),
               TENON_ERR_ARG, {"step number of Adam is 0", ">= 1"});
 }

@@ -34,7 +34,10 @@ struct AttentionCase {
   Shape mask = {}; // extents of matrices, queries and keys, 1 where it is broadcast; empty: no mask
 };
 
-// The definition, matrix by matrix, on whole arrays.
+// The definition, matrix by matrix, on whole arrays: the scores are x_ij = scale q_i k_j + mask_ij,
+// the probabilities p_i = softmax(x_i), and y_i = sum over j of p_ij v_j. With causal, query i sees
+// keys 0 to i only. The derivative of a softmax is dp_ij = p_ij (dx_ij - sum over l of p_il dx_il),
+// which is its own transpose; `mean` below is this sum.
 struct AttentionByLoops {
   AttentionCase c;
   Numbers q, k, v, mask;
@@ -109,6 +112,7 @@ struct AttentionByLoops {
     }
     return dy;
   }
+  // The cotangents of q, k, v and mask.
   std::array<Numbers, 4> adjoint(const Numbers& dy) const {
     std::array<Numbers, 4> d{Numbers(q.size()), Numbers(k.size()), Numbers(v.size()),
                              Numbers(mask.size())};
@@ -180,7 +184,7 @@ std::vector<DTensor*> writes(const std::vector<Ref<DTensor>>& tensors) {
   return all;
 }
 
-// Excludes some keys by entries of -infinity in the mask.
+// Excludes some keys by entries of -infinity in the mask, which is uniform in [-1, 1] before.
 void hideSome(DTensor& mask) {
   visitFloating(mask.dataType(), [&]<class T>(T) {
     T* const at = mask.mutableData<T>();
@@ -256,13 +260,13 @@ void expectAttention(const AttentionCase& c, const Layouts& layouts, TenonDataTy
 
 // A random case; one in three has no mask, and masks have some extents of 1.
 AttentionCase drawCase(LayoutDraw& draw, int leading) {
-  AttentionCase c{leading ? draw.between(1, 3) : 1,
-                  draw.between(1, 7),
-                  draw.between(1, 7),
-                  draw.between(1, 4),
-                  draw.between(1, 4),
-                  0.7,
-                  draw.between(0, 1) == 1};
+  AttentionCase c{.matrices = leading ? draw.between(1, 3) : 1,
+                  .queries = draw.between(1, 7),
+                  .keys = draw.between(1, 7),
+                  .features = draw.between(1, 4),
+                  .outputs = draw.between(1, 4),
+                  .scale = 0.7,
+                  .causal = draw.between(0, 1) == 1};
   if (draw.between(0, 2) > 0)
     for (const Index extent : {c.matrices, c.queries, c.keys})
       c.mask.push_back(draw.between(0, 2) > 0 ? extent : 1);
@@ -343,10 +347,19 @@ TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
   }
 }
 
-// A sequence that is longer than a tile of queries (the scores of a tile have a limited size).
+// A sequence that is longer than a tile of queries: on one rank, the 700 x 900 scores of a matrix
+// are more than the elements of a tile (2^19, kTileElements in layer/types/attention.cpp). The
+// second mask is the same for all queries.
 TEST(Attention, LongSequencesAreMetInTiles) {
   for (const Shape& mask : {Shape{}, Shape{2, 1, 900}}) {
-    const AttentionCase c{2, 700, 900, 2, 1, 0.7, mask.empty(), mask};
+    const AttentionCase c{.matrices = 2,
+                          .queries = 700,
+                          .keys = 900,
+                          .features = 2,
+                          .outputs = 1,
+                          .scale = 0.7,
+                          .causal = mask.empty(),
+                          .mask = mask};
     Layouts layouts;
     for (const Shape& shape : shapesOf(c, 1))
       layouts.push_back(onWorld(shape, layouts.size() < 3 ? "S1" : "B"));
@@ -354,6 +367,7 @@ TEST(Attention, LongSequencesAreMetInTiles) {
   }
 }
 
+// <J t, dy> = sum over the inputs of <t, J^T dy>.
 TEST(Attention, TangentAndAdjointArePaired) {
   LayoutDraw draw(31);
   for (int i = 0, end = test::draws(20); i < end; ++i) {
@@ -423,10 +437,17 @@ TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
   EXPECT_GE(gatheredByAll, gatheredByTwo + 2 * part * (ranks - 2));
 }
 
-// Three keys with equal scores of 9000, so each has the probability 1/3, whose digits a logarithm
-// of the sum that is rounded to float32 would not keep.
+// Three keys with equal scores of 9000 (0.5 times the sum of two products 100 x 90), so each has
+// the probability 1/3, whose digits a logarithm of the sum that is rounded to float32 would not
+// keep.
 TEST(Attention, LargeScoresKeepTheDigitsOfDerivatives) {
-  const AttentionCase c{1, 2, 3, 2, 2, 0.5, false, {}};
+  const AttentionCase c{.matrices = 1,
+                        .queries = 2,
+                        .keys = 3,
+                        .features = 2,
+                        .outputs = 2,
+                        .scale = 0.5,
+                        .causal = false};
   for (const char* properties : {"B", "S0"}) {
     const Ref<Layer> layer = newAttention(c, TENON_FLOAT32);
     Layouts layouts;
@@ -456,7 +477,14 @@ TEST(Attention, LargeScoresKeepTheDigitsOfDerivatives) {
 // Result and cotangents of a query whose keys are all excluded are 0; other queries are not
 // affected.
 TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {
-  const AttentionCase c{1, 3, 4, 2, 2, 0.7, false, {1, 3, 4}};
+  const AttentionCase c{.matrices = 1,
+                        .queries = 3,
+                        .keys = 4,
+                        .features = 2,
+                        .outputs = 2,
+                        .scale = 0.7,
+                        .causal = false,
+                        .mask = {1, 3, 4}};
   const Ref<Layer> layer = newAttention(c, TENON_FLOAT64);
   Layouts layouts;
   for (const Shape& shape : shapesOf(c, 0))
@@ -468,6 +496,7 @@ TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {
     d.push_back(tensor(layout.dual()));
     test::fillValid(*x.back(), 3 + x.size());
   }
+  // Hides all keys from query 1.
   const int position = x[3]->position();
   const Interval rows = position < 0 ? Interval{0, 0} : layouts[3].box(position)[0];
   for (Index row = rows.begin; row < rows.end; ++row)

@@ -94,7 +94,10 @@ bool isSound(const Window& w, Index extent) {
   return extent + std::min<Index>(w.padLow, 0) + std::min<Index>(w.padHigh, 0) > 0;
 }
 
-// Makes a globe of some windows: poles in one dimension, periodic longitudes in another one.
+// Makes a globe of some windows: poles in one dimension, periodic longitudes in another one. The
+// library wants longitudes to be the only periodic dimension, and an even number of them, since
+// rows continue beyond a pole on the opposite meridian; two rows are enough for every mode of
+// poles.
 void drawPoles(LayoutDraw& draw, Config& config) {
   const int spatial = static_cast<int>(config.windows.size());
   if (spatial < 2 || draw.chance(50))
@@ -130,7 +133,8 @@ void drawModesByChannel(LayoutDraw& draw, Config& config) {
   for (std::size_t s = 0; s < config.windows.size(); ++s) {
     Window& w = config.windows[s];
     // Channel 0 keeps the modes that were drawn; those of the channels behind it are drawn below.
-    w.bands = {{1, w.lowMode, w.highMode}, {kChannels, w.lowMode, w.highMode}};
+    w.bands = {{.end = 1, .low = w.lowMode, .high = w.highMode},
+               {.end = kChannels, .low = w.lowMode, .high = w.highMode}};
     for (Boundary ModeBand::*side : {&ModeBand::low, &ModeBand::high}) {
       const bool mayHaveNone = config.kind == Kind::Convolution;
       Boundary& mode = w.bands.back().*side;
@@ -145,10 +149,10 @@ void drawModesByChannel(LayoutDraw& draw, Config& config) {
 }
 
 Config drawConfig(LayoutDraw& draw) {
-  Config config{static_cast<Kind>(draw.upTo(3)),
-                {draw.between(1, 3), kChannels},
-                {},
-                static_cast<Supply>(draw.upTo(2))};
+  Config config{.kind = static_cast<Kind>(draw.upTo(3)),
+                .input = {draw.between(1, 3), kChannels},
+                .windows = {},
+                .supply = static_cast<Supply>(draw.upTo(2))};
   const int spatial = draw.chance(10) ? 3 : draw.between(1, 2);
   const bool pooling = config.kind != Kind::Convolution, ceil = pooling && draw.chance(40);
   while (static_cast<int>(config.windows.size()) < spatial) {
@@ -169,15 +173,21 @@ Config drawConfig(LayoutDraw& draw) {
 
 // The results of the reference, for the whole problem in double precision.
 struct Reference {
-  Values y, tangent, dx, dv, dw, db; // dv: as a padded array
+  Values y, tangent;
+  Values dx;     // cotangent of the input
+  Values dv;     // cotangent of the boundary values, as a padded array
+  Values dw, db; // gradients of a convolution's parameters
 };
 
 // The reference results of a convolution, from the padded arrays x and direction.
 Reference convolve(const Config& config, const PaddedInput& padded, const Values& x,
                    const Values& direction, const Values& dy, const Values& w, const Values& b) {
   const Shape out = config.output();
-  const auto kernel = makeConvolution<double>(
-      {config.input[0], kChannels, kOutputs, padded.window(out)}, Backend::Reference);
+  const auto kernel = makeConvolution<double>({.batch = config.input[0],
+                                               .inChannels = kChannels,
+                                               .outChannels = kOutputs,
+                                               .window = padded.window(out)},
+                                              Backend::Reference);
   Reference r;
   r.y.resize(elements(out));
   r.tangent.resize(elements(out));
@@ -196,8 +206,10 @@ Reference convolve(const Config& config, const PaddedInput& padded, const Values
 Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
                const Values& direction, const Values& dy) {
   const Shape out = config.output();
-  const auto kernel = makePooling<double>(
-      {config.input[0] * kChannels, padded.window(out), config.pooling()}, Backend::Reference);
+  const auto kernel = makePooling<double>({.planes = config.input[0] * kChannels,
+                                           .window = padded.window(out),
+                                           .mode = config.pooling()},
+                                          Backend::Reference);
   Reference r;
   r.y.resize(elements(out));
   r.tangent.resize(elements(out));

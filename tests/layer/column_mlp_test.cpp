@@ -18,6 +18,9 @@ Ref<Layer> columnMlp(const std::vector<Index>& widths) {
   return layer;
 }
 
+// Layer l of the column MLP has the parameters 2 l (weight) and 2 l + 1 (bias), which are copied to
+// an affine layer. Layers are set up in order, since each needs the output layout of the one
+// before.
 TEST(ColumnMlp, IsAffineLayersAndFunctions) {
   const Layout input = onWorld({3 * world()->size() + 1, 6}, "S0");
   const auto fused = columnMlp({6, 9, 4});
@@ -76,6 +79,8 @@ TEST(ColumnMlp, ReadsAndWritesArraysOfAnyStridesInPlace) {
   step.apply();
   const std::vector<double> want = test::localCells(*step.y);
 
+  // 5 points and a ghost cell on each side, with 3 channels each; the result has 2 channels of 5
+  // points. Strides are those of sample, channel and point.
   std::vector<double> field((5 + 2) * 3), result(2 * 5);
   const auto strided = test::tensor(input), written = test::tensor(layer->outputLayout());
   strided->placeArray(&field[3], {1, 1, 3}, {0, 0, 1}, {0, 0, 1}, /*readOnly=*/false);

@@ -59,6 +59,9 @@ TEST(DerivativeCheck, PassesARightLayerInBothTypes) {
 TEST(DerivativeCheck, FindsAWrongAdjointAndAWrongTangent) {
   EXPECT_LE(checkLayerAdjoint(*square(1, 1), nullptr, 1).relativeError, 1e-12);
   EXPECT_NEAR(checkLayerTaylor(*square(1, 1), nullptr, 1).order, 2, 0.1);
+  // Of square(tangent, adjoint): a wrong adjoint is seen by the dot test. A tangent and an adjoint
+  // with the same error are still a pair; the Taylor test sees them, whose remainder is then of
+  // first order.
   EXPECT_GT(checkLayerAdjoint(*square(1, 1.01), nullptr, 1).relativeError, 1e-4);
   EXPECT_LE(checkLayerAdjoint(*square(1.01, 1.01), nullptr, 1).relativeError, 1e-12);
   EXPECT_NEAR(checkLayerTaylor(*square(1.01, 1.01), nullptr, 1).order, 1, 0.1);

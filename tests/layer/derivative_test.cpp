@@ -96,7 +96,8 @@ TEST_P(Derivative, TangentAndAdjointArePaired) {
   }
 }
 
-//  f(x + h dx, p + h dp) - f - h J |; parameters are restored afterwards.
+// | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) |, where `tangent` is J (dx, dp). Parameters are
+// restored afterwards.
 double remainder(test::Step& step, const DTensor& dx, const DTensor& tangent, double h) {
   auto move = [&](double by) {
     for (const auto& p : step.layer->parameters()) {
@@ -134,6 +135,8 @@ TEST_P(Derivative, TaylorRemainderIsOfSecondOrder) {
       EXPECT_LE(remainder(step, *dx, *tangent, 1e-7), 1e-14 * size) << what;
       break;
     default:
+      // Half the step has a quarter of the remainder, nearly. Steps of layers with kinks are
+      // shorter, so that none crosses a kink.
       const double first = GetParam().smoothness == Smoothness::Smooth ? 2e-3 : 2e-5;
       for (double h = first; h > first / 8; h /= 2) {
         const double larger = remainder(step, *dx, *tangent, h);

@@ -26,7 +26,7 @@ Windows windowsOf(Index kernel, Boundary mode) {
   return {rows, {.kernel = 3, .padLow = 1, .padHigh = 1}};
 }
 
-// The layout with the halo that windows with this kernel read.
+// The layout with the halo that windows with this kernel read: kernel / 2 rows on each side.
 Layout withHalo(const Layout& plain, Index kernel, Boundary mode) {
   const Windows windows = windowsOf(kernel, mode);
   const Shape shape = windowOutputShape(windows, kFilledShape, kFilledShape[1], "a window");

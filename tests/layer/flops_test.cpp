@@ -36,6 +36,8 @@ double flopsOf(const Ref<Layer>& layer, const Layout& input) {
   return counted;
 }
 
+// One product in Apply, and two in the adjoint, for the inputs and for the weights. A product of 9
+// rows of 6 numbers with a matrix of 6 x 10 has 2 x 9 x 6 x 10 operations.
 TEST(Flops, OfAnAffineLayerAreThreeProducts) {
   for (const char* label : {"n", "o", "i"}) {
     const auto layer = test::newAffine(world(), 6, 10);
@@ -52,6 +54,8 @@ TEST(Flops, OfAConvolutionAreThreeProductsWithItsGroupsWeights) {
     layer->setDataType(TENON_FLOAT64);
     layer->set("groups", Index(2));
     layer->setText("signature", label);
+    // 3 samples with 6 channels of 7 x 4 outputs, each of which reads 3 x 2 elements of the 2 input
+    // channels of its group.
     EXPECT_EQ(flopsOf(layer, onWorld({3, 4, 9, 5}, "S0")), 3 * 2 * (3 * 6 * 7 * 4) * (2 * 3 * 2))
         << label;
   }

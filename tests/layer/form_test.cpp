@@ -223,7 +223,8 @@ private:
   Work work_;
 };
 
-// Tensors in memory of the caller, of which the layer saves copies.
+// Tensors in memory of the caller, of which the layer saves copies, as savedBytes() assumes: it
+// would save tensors in memory of the library by reference.
 class Arrays {
 public:
   explicit Arrays(const Layouts& layouts) {
@@ -350,16 +351,16 @@ TEST(FormsOfMaxima, SayTheWorkspaceThatKernelsFill) {
     pooling->set("stride", std::vector<Index>{stride});
     const Form form = pooling->form({onWorld({3, 4, 8}, "B")}, {});
     const MapList list = pooling->maps(form, {});
-    const PoolingShape shape{12,
-                             {.rank = 1,
-                              .in = {8},
-                              .out = {form.output.shape()[2]},
-                              .kernel = {2},
-                              .stride = {stride},
-                              .dilation = {1},
-                              .padLow = {0},
-                              .padEnd = {8}},
-                             PoolingMode::Max};
+    const PoolingShape shape{.planes = 3 * 4,
+                             .window = {.rank = 1,
+                                        .in = {8},
+                                        .out = {form.output.shape()[2]},
+                                        .kernel = {2},
+                                        .stride = {stride},
+                                        .dilation = {1},
+                                        .padLow = {0},
+                                        .padEnd = {8}},
+                             .mode = PoolingMode::Max};
     for (const Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto})
       EXPECT_EQ(list.kernels()[0].workspace.bytesOfRank(world()->rank()),
                 makePooling<float>(shape, backend)->workspaceBytes());

@@ -246,6 +246,8 @@ TEST(Graph, GivesSeveralOutputs) {
   }
 }
 
+// The outputs of severalOutputs(), in another order, against loops. "again=1" is node 1, h, under a
+// second name.
 TEST(Graph, OutputsAreTheNodesThatTheyName) {
   const Layout input = onWorld({5, 4}, "S0");
   const auto graph = severalOutputs("z,h,w=2,again=1");

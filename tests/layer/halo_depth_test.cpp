@@ -115,6 +115,7 @@ std::vector<Layout> fields() {
   if (ranks % 2 == 0)
     all.push_back(onWorld({1, kChannels, 11, 13}, {2, ranks / 2}, "S2,S3"));
   LayoutSpec uneven = onWorld({1, kChannels, 9, 8}, "S2").spec();
+  // Of the 9 rows, the first part has one, the second none, the third most, and all others one.
   for (int part = 1; part < ranks; ++part)
     uneven.cuts[2][part] = part == 1 ? 1 : part == 2 ? 1 : 9 - ranks + part;
   all.push_back(Layout(uneven));

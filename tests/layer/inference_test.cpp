@@ -73,6 +73,8 @@ std::vector<Layout> inferenceFields() {
           onWorld({2, 5, 8, 6}, "B")};
 }
 
+// Weights that were folded and stored with channels last in the first evaluation must be made anew
+// after each of these changes.
 TEST(Inference, EqualsFloat64ToRounding) {
   for (const Layout& field : inferenceFields()) {
     const auto net = networkOf(TENON_FLOAT32, field), exact = networkOf(TENON_FLOAT64, field);
@@ -186,8 +188,8 @@ TEST(Inference, FoldsBesideALayerThatIgnoresItsInput) {
   expectSameRecorded(*net, onWorld({2 * world()->size(), 5, 8, 6}, "S0"));
 }
 
-// Images of one pixel are row-major and have channels last at once, unlike their maxima of
-// several.
+// Images of one pixel have the same memory in both orders, row-major and with channels last. Their
+// maxima over padded windows, of 2 x 2 pixels, do not.
 TEST(Inference, TakesMaximaOfImagesOfOnePixel) {
   const Index images = 2 * world()->size(), channels = kInferenceChannels;
   const auto net = test::newLayer(world(), "sequential"),

@@ -186,7 +186,7 @@ TEST(Jacobian, WantsItsPointAnewAfterAStepOfTheParameters) {
 }
 
 // affine(tanh(affine(x))) in two nested containers; `recomputing` is the number of the container,
-// counted from the outermost, that recomputes its activations.
+// counted from the outermost, that recomputes its activations (-1: none does).
 Ref<Layer> netWithSegment(int recomputing) {
   const auto net = test::newLayer(world(), "sequential"),
              inner = test::newLayer(world(), "sequential");

@@ -149,7 +149,7 @@ TEST(AllocationOnMeshes, IsZeroFromTheSecondStepOn) {
     const test::MeshPart part(test::world(), graph, 44, {.anywhere = anywhere});
     for (const std::string how : test::kWaysOfEdges) {
       if (anywhere && (how == "max" || how == "attention"))
-        continue;
+        continue; // these need all edges of a node on one rank
       test::Step step(test::addedByEdges(test::world(), how, part),
                       rowsLayout(part.targets.map->from(), {3}));
       test::fillParameters(*step.layer);

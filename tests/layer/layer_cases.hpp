@@ -40,6 +40,8 @@ std::function<Ref<Layer>(CommPtr)> maker(Make make, Args... args) {
   return [=](CommPtr comm) { return make(comm, args...); };
 }
 
+// For images of 8 x 7 pixels in 2 channels. The convolution makes 8 x 5 of 3 channels, and the
+// pooling 4 x 2, the 24 inputs of the affine layer.
 template <PoolingMode Mode>
 Ref<Layer> smallNet(CommPtr comm) {
   auto net = newLayer(comm, "sequential");
@@ -99,7 +101,10 @@ inline Ref<Layer> skipNet(CommPtr comm) {
   return graph;
 }
 
-// A layer with windows of one size on a globe, and the channels that are components of vectors.
+// A layer with square windows on a globe, with the same padding on all sides. `vectors` has pairs
+// of channels, the components of a vector along latitudes and longitudes, which change their sign
+// at a pole. For example, onGlobe(comm, "conv", 3, 4, 3, 1, "pole", {1, 2}) is a convolution 3 -> 4
+// with windows of 3 x 3 and padding 1, for a scalar in channel 0 and a vector in channels 1 and 2.
 inline Ref<Layer> onGlobe(CommPtr comm, const char* type, Index in, Index out, Index kernel,
                           Index padding, const char* poles, std::vector<Index> vectors) {
   const auto layer = newLayer(std::move(comm), type);

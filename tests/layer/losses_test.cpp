@@ -38,7 +38,8 @@ struct LossCase {
   std::vector<std::pair<const char*, SettingValue>> settings = {};
   std::string area = "none";
 
-  // The part of the sphere of an element: quadrature weight / (2 longitudes).
+  // The part of the sphere of an element: quadrature weight / (2 longitudes). The weights of the
+  // latitudes sum to 2, so those of all elements of a field sum to 1.
   double areaAt(Index i) const {
     constexpr double kInner = 0.65214515486254614, kOuter = 0.34785484513745386;
     constexpr double kGauss[] = {kOuter, kInner, kInner, kOuter},
@@ -97,7 +98,8 @@ Wanted ofElements(const LossCase& p) {
   return wanted;
 }
 
-// The relative L2 error by definition.
+// The relative L2 error by definition: for each sample |x - t| / (|t| + epsilon), with norms whose
+// terms are weighted.
 Wanted ofSamples(const LossCase& p) {
   constexpr double kEpsilon = 0.125;
   Wanted wanted;
@@ -122,7 +124,8 @@ Wanted ofSamples(const LossCase& p) {
   return wanted;
 }
 
-// The gradient penalty by definition.
+// The gradient penalty by definition: the sum of ((e[j] - e[i]) / spacing)^2 over elements i, where
+// e is the error and j the next element in dimension 2, and in dimension 3.
 Wanted ofGradients(const LossCase& p, bool periodic, bool withTarget) {
   const double spacing[] = {0.5, 0.2};
   Wanted wanted;
@@ -193,11 +196,14 @@ void expectDefinition(const std::string& type, const Define& wanted,
   test::LayoutDraw draw(51);
   for (const char* reduction : {"mean", "sum"})
     for (const char* weights : {"none", "sample", "element"})
-      for (int i = 0; i < 5; ++i) {
-        const LossCase p{type, reduction, weights, settings,
-                         i < 3    ? "none"
-                         : i == 3 ? "gauss"
-                                  : "poles"};
+      for (int i = 0; i < 5; ++i) { // the second in float32, the last two weighted by area
+        const LossCase p{.type = type,
+                         .reduction = reduction,
+                         .weights = weights,
+                         .settings = settings,
+                         .area = i < 3    ? "none"
+                                 : i == 3 ? "gauss"
+                                          : "poles"};
         expectWanted(draw, p, wanted(p), i == 1 ? TENON_FLOAT32 : TENON_FLOAT64);
       }
 }
@@ -305,7 +311,7 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
        {"meansquarederror", "meanabsoluteerror", "huber", "relativel2", "gradientpenalty"})
     for (const char* reduction : {"mean", "sum"})
       for (const char* weights : {"sample", "element"}) {
-        LossCase p{type, reduction, weights};
+        LossCase p{.type = type, .reduction = reduction, .weights = weights};
         if (std::string(type) == "gradientpenalty")
           p.settings = {{"with_target", true}};
         std::vector<double> want;

@@ -107,13 +107,13 @@ struct WholeRows {
   }
 };
 
-// One term of a linear layer: y[row, begin + c] += weight * x[from, c] for all columns c, where x
-// is the input of this number.
+// One term of a linear layer: y[row, begin + c] += weight * x[from, c] for all columns c of x,
+// which is the input of this number.
 struct Term {
-  int row;
-  Index begin;
-  int input, from;
-  double weight;
+  int row;         // of y
+  Index begin = 0; // column of y
+  int input = 0, from;
+  double weight = 1;
 };
 
 // A linear layer with its definition as a list of terms.
@@ -126,7 +126,9 @@ struct LinearCase {
   std::vector<Term> terms;
 };
 
-// All linear layers of meshes on a graph, with their terms.
+// All linear layers of meshes on a graph, with their terms. A gather joins the rows of the target,
+// the source and the edge itself, in this order; if the graph has one set of nodes, target and
+// source are rows of the same input.
 std::vector<LinearCase> linearCases(const MeshGraph& graph, bool weighted) {
   const bool two = graph.hasTwoSets();
   const auto weight = [&](const test::MeshEdge& edge) { return weighted ? edge.weight : 1; };
@@ -134,7 +136,12 @@ std::vector<LinearCase> linearCases(const MeshGraph& graph, bool weighted) {
   const auto add = [&](const char* type, std::vector<std::pair<const char*, SettingValue>> settings,
                        std::vector<std::pair<RowsOf, Index>> inputs, RowsOf output, Index columns,
                        auto&& visit) {
-    LinearCase c{type, std::move(settings), std::move(inputs), output, columns, {}};
+    LinearCase c{.type = type,
+                 .settings = std::move(settings),
+                 .inputs = std::move(inputs),
+                 .output = output,
+                 .columns = columns,
+                 .terms = {}};
     for (int e = 0; e < static_cast<int>(graph.edges.size()); ++e)
       visit(e, graph.edges[e], c.terms);
     cases.push_back(std::move(c));
@@ -143,38 +150,38 @@ std::vector<LinearCase> linearCases(const MeshGraph& graph, bool weighted) {
   using Edge = test::MeshEdge;
   add("gather", {{"ends", std::string("source")}}, {{RowsOf::Sources, 3}}, RowsOf::Edges, 3,
       [](int e, const Edge& edge, Terms& terms) {
-        terms.push_back({e, 0, 0, edge.source, 1});
+        terms.push_back({.row = e, .from = edge.source});
       });
   add("gather", {{"ends", std::string("target")}}, {{RowsOf::Targets, 2}, {RowsOf::Edges, 5}},
       RowsOf::Edges, 7, [](int e, const Edge& edge, Terms& terms) {
-        terms.push_back({e, 0, 0, edge.target, 1});
-        terms.push_back({e, 2, 1, e, 1});
+        terms.push_back({.row = e, .from = edge.target});
+        terms.push_back({.row = e, .begin = 2, .input = 1, .from = e});
       });
   std::vector<std::pair<RowsOf, Index>> nodes{{RowsOf::Targets, 3}};
   const Index further = two ? 2 : 3;
   if (two)
     nodes.emplace_back(RowsOf::Sources, further);
   const auto both = [=](int e, const Edge& edge, Terms& terms) {
-    terms.push_back({e, 0, 0, edge.target, 1});
-    terms.push_back({e, 3, two ? 1 : 0, edge.source, 1});
+    terms.push_back({.row = e, .from = edge.target});
+    terms.push_back({.row = e, .begin = 3, .input = two ? 1 : 0, .from = edge.source});
   };
   add("gather", {}, nodes, RowsOf::Edges, 3 + further, both);
   nodes.emplace_back(RowsOf::Edges, 4);
   add("gather", {}, nodes, RowsOf::Edges, 7 + further, [=](int e, const Edge& edge, Terms& terms) {
     both(e, edge, terms);
-    terms.push_back({e, 3 + further, two ? 2 : 1, e, 1});
+    terms.push_back({.row = e, .begin = 3 + further, .input = two ? 2 : 1, .from = e});
   });
   add("segmentsum", {}, {{RowsOf::Edges, 3}}, RowsOf::Targets, 3,
       [=](int e, const Edge& edge, Terms& terms) {
-        terms.push_back({edge.target, 0, 0, e, weight(edge)});
+        terms.push_back({.row = edge.target, .from = e, .weight = weight(edge)});
       });
   add("segmentsum", {{"at", std::string("source")}}, {{RowsOf::Edges, 2}}, RowsOf::Sources, 2,
       [=](int e, const Edge& edge, Terms& terms) {
-        terms.push_back({edge.source, 0, 0, e, weight(edge)});
+        terms.push_back({.row = edge.source, .from = e, .weight = weight(edge)});
       });
   add("sparsematrix", {}, {{RowsOf::Sources, 20}}, RowsOf::Targets, 20,
       [=](int, const Edge& edge, Terms& terms) {
-        terms.push_back({edge.target, 0, 0, edge.source, weight(edge)});
+        terms.push_back({.row = edge.target, .from = edge.source, .weight = weight(edge)});
       });
   return cases;
 }
@@ -269,6 +276,7 @@ TEST(MeshLayers, AreTheirDefinitions) {
   }
 }
 
+// a = sum over the edges of a node of (weight / sum of weights) m.
 TEST(MeshLayers, TakeMeansByTheirWeights) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     MeshGraph graph(seed, seed % 2);
@@ -310,7 +318,8 @@ TEST(MeshLayers, AddTheWeightsOfAMeanByTheirKeys) {
   for (const auto& order : kOrders) {
     const CommPtr alone = Communicator::of(MPI_COMM_SELF);
     const IndexMapPtr nodes = makeIndexMapFromIds(*alone, 1, {0});
-    ListedEdges listed{{0, 0, 0}, {0, 0, 0}, {}, {}};
+    // Three edges from the only node to itself.
+    ListedEdges listed{.target = {0, 0, 0}, .source = {0, 0, 0}, .key = {}, .weights = {}};
     for (const std::size_t e : order) {
       listed.key.push_back(kKeys[e]);
       listed.weights.push_back(kWeights[e]);
@@ -472,7 +481,9 @@ TEST(MeshLayers, NameSharesThatDoNotAddUp) {
   const IndexMapPtr nodes = makeIndexMapFromIds(*comm, owned, ids);
   const auto make = [&](std::vector<Index> key, std::vector<double> shares) {
     const std::vector<Index> ends(key.size(), 0);
-    return makeSharedEdges(comm, nodes, nodes, {ends, ends, std::move(key), {}}, std::move(shares));
+    return makeSharedEdges(comm, nodes, nodes,
+                           {.target = ends, .source = ends, .key = std::move(key), .weights = {}},
+                           std::move(shares));
   };
   EXPECT_EQ(make({17}, {})->weights(), std::vector<double>{1.0 / size});
   EXPECT_EQ(make({17}, {rank == 0 ? 1.0 : 0.0})->weights().size(), 1U);

@@ -53,89 +53,107 @@ Statistics statisticsOf(const std::vector<double>& x, const Shape& shape, Index 
   return s;
 }
 
-// A normalisation with the group of each element and the weight that applies to it.
+// A normalisation with the group of each element and the weight that applies to it. For example,
+// batchnorm of [4, 3, 5, 2] has 3 groups, the channels, of 4 x 5 x 2 elements each; instancenorm of
+// the same has 4 x 3 groups of 5 x 2 elements, and the 3 weights of the channels.
 struct NormCase {
   std::string type;
   test::Settings settings;
-  Shape shape;
-  Index groups;
-  Group groupOf;
-  Shape weight;
-  std::function<Index(const Shape& index)> weightOf;
+  Shape shape;   // of the input
+  Index groups;  // number of groups, whose elements have a common mean and variance
+  Group groupOf; // number of an element's group
+  Shape weight;  // shape of weight and bias
+  std::function<Index(const Shape& index)> weightOf; // place of an element's weight
   Share share = equally;
 };
 
 std::vector<NormCase> normCases() {
   const auto channel = [](const Shape& i) { return i[1]; };
-  return {{"batchnorm", {{"channels", Index(3)}}, {4, 3, 5, 2}, 3, channel, {3}, channel},
-          {"batchnorm", {{"channels", Index(6)}}, {9, 6}, 6, channel, {6}, channel},
-          {"instancenorm",
-           {{"channels", Index(3)}, {"affine", true}},
-           {2, 3, 7, 2},
-           6,
-           [](const Shape& i) { return i[0] * 3 + i[1]; },
-           {3},
-           channel},
-          {"instancenorm",
-           {{"channels", Index(3)}, {"affine", true}, {"area", std::string("gauss")}},
-           {2, 3, 4, 5},
-           6,
-           [](const Shape& i) { return i[0] * 3 + i[1]; },
-           {3},
-           channel,
-           byArea},
-          {"groupnorm",
-           {{"channels", Index(6)}, {"groups", Index(2)}},
-           {2, 6, 5},
-           4,
-           [](const Shape& i) { return i[0] * 2 + i[1] / 3; },
-           {6},
-           channel},
-          {"layernorm",
-           {{"shape", Indices{4, 6}}},
-           {5, 4, 6},
-           5,
-           [](const Shape& i) { return i[0]; },
-           {4, 6},
-           [](const Shape& i) { return i[1] * 6 + i[2]; }},
-          {"layernorm",
-           {{"shape", Indices{4, 6}}},
-           {4, 6},
-           1,
-           [](const Shape&) { return Index(0); },
-           {4, 6},
-           [](const Shape& i) { return i[0] * 6 + i[1]; }},
-          {"layernorm",
-           {{"shape", Indices{4}}, {"dim", Index(1)}},
-           {3, 4, 5, 2},
-           30,
-           [](const Shape& i) { return (i[0] * 5 + i[2]) * 2 + i[3]; },
-           {4},
-           [](const Shape& i) { return i[1]; }},
-          {"layernorm",
-           {{"shape", Indices{3, 4}}, {"dim", Index(0)}},
-           {3, 4, 5},
-           5,
-           [](const Shape& i) { return i[2]; },
-           {3, 4},
-           [](const Shape& i) { return i[0] * 4 + i[1]; }},
-          {"layernorm",
-           {{"shape", Indices{700}}},
-           {3, 700},
-           3,
-           [](const Shape& i) { return i[0]; },
-           {700},
-           [](const Shape& i) { return i[1]; }}};
+  const auto channelOfSample = [](const Shape& i) { return i[0] * 3 + i[1]; };
+  return {{.type = "batchnorm",
+           .settings = {{"channels", Index(3)}},
+           .shape = {4, 3, 5, 2},
+           .groups = 3,
+           .groupOf = channel,
+           .weight = {3},
+           .weightOf = channel},
+          {.type = "batchnorm",
+           .settings = {{"channels", Index(6)}},
+           .shape = {9, 6},
+           .groups = 6,
+           .groupOf = channel,
+           .weight = {6},
+           .weightOf = channel},
+          {.type = "instancenorm",
+           .settings = {{"channels", Index(3)}, {"affine", true}},
+           .shape = {2, 3, 7, 2},
+           .groups = 2 * 3,
+           .groupOf = channelOfSample,
+           .weight = {3},
+           .weightOf = channel},
+          {.type = "instancenorm",
+           .settings = {{"channels", Index(3)}, {"affine", true}, {"area", std::string("gauss")}},
+           .shape = {2, 3, 4, 5},
+           .groups = 2 * 3,
+           .groupOf = channelOfSample,
+           .weight = {3},
+           .weightOf = channel,
+           .share = byArea},
+          {.type = "groupnorm",
+           .settings = {{"channels", Index(6)}, {"groups", Index(2)}},
+           .shape = {2, 6, 5},
+           .groups = 2 * 2,
+           .groupOf = [](const Shape& i) { return i[0] * 2 + i[1] / 3; },
+           .weight = {6},
+           .weightOf = channel},
+          {.type = "layernorm",
+           .settings = {{"shape", Indices{4, 6}}},
+           .shape = {5, 4, 6},
+           .groups = 5,
+           .groupOf = [](const Shape& i) { return i[0]; },
+           .weight = {4, 6},
+           .weightOf = [](const Shape& i) { return i[1] * 6 + i[2]; }},
+          {.type = "layernorm",
+           .settings = {{"shape", Indices{4, 6}}},
+           .shape = {4, 6},
+           .groups = 1,
+           .groupOf = [](const Shape&) { return Index(0); },
+           .weight = {4, 6},
+           .weightOf = [](const Shape& i) { return i[0] * 6 + i[1]; }},
+          {.type = "layernorm", // dim: the first normalised dimension; default: the last ones
+           .settings = {{"shape", Indices{4}}, {"dim", Index(1)}},
+           .shape = {3, 4, 5, 2},
+           .groups = 3 * 5 * 2,
+           .groupOf = [](const Shape& i) { return (i[0] * 5 + i[2]) * 2 + i[3]; },
+           .weight = {4},
+           .weightOf = [](const Shape& i) { return i[1]; }},
+          {.type = "layernorm",
+           .settings = {{"shape", Indices{3, 4}}, {"dim", Index(0)}},
+           .shape = {3, 4, 5},
+           .groups = 5,
+           .groupOf = [](const Shape& i) { return i[2]; },
+           .weight = {3, 4},
+           .weightOf = [](const Shape& i) { return i[0] * 4 + i[1]; }},
+          {.type = "layernorm", // rows longer than a block of their sums (512 numbers in float64)
+           .settings = {{"shape", Indices{700}}},
+           .shape = {3, 700},
+           .groups = 3,
+           .groupOf = [](const Shape& i) { return i[0]; },
+           .weight = {700},
+           .weightOf = [](const Shape& i) { return i[1]; }}};
 }
 
-// The expected output.
+constexpr double kEpsilon = 1e-5; // the default of all types
+
+// The expected output: (x - mean) / sqrt(variance + epsilon) weight + bias.
 std::vector<double> normalised(const NormCase& c, const std::vector<double>& x,
                                const Statistics& s) {
   const std::vector<double> weight = elementsOf(c.weight, 1), bias = elementsOf(c.weight, 2);
   std::vector<double> y;
   forEachIndex(c.shape, [&](const Shape& i) {
     const Index g = c.groupOf(i), w = c.weightOf(i);
-    y.push_back((x[placeOf(i, c.shape)] - s.mean[g]) / std::sqrt(s.variance[g] + 1e-5) * weight[w] +
+    y.push_back((x[placeOf(i, c.shape)] - s.mean[g]) / std::sqrt(s.variance[g] + kEpsilon) *
+                    weight[w] +
                 bias[w]);
   });
   return y;
@@ -170,7 +188,8 @@ TEST(Normalisation, IsThatOfAllElementsOfAGroup) {
 }
 
 // The mean is 1e8, where a variance as the difference of two sums of squares would have no correct
-// digits.
+// digits: squares are near 1e16, where neighbouring numbers differ by 2. Elements are multiples of
+// 1 / 1024, which 1e8 + element represents exactly.
 TEST(Normalisation, KeepsItsDigitsFarFromZero) {
   const NormCase c = normCases().front();
   for (const char* split : {"S0", "S2"}) {
@@ -248,6 +267,7 @@ TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   test::expectNear(state["norm/running_mean"], running.mean, 1e-14, "running mean");
   test::expectNear(state["norm/running_var"], running.variance, 1e-14, "running variance");
 
+  // Each adjoint uses the statistics of its own batch, as that of a layer for this batch alone.
   for (int k = 3; k >= 0; --k) {
     test::fillFrom(*steps[k].dy, elementsOf(layouts[k % 2].shape(), 9));
     steps[k].adjoint();
@@ -282,7 +302,7 @@ TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
       if (path == "running_mean")
         fillConstant(value, 3);
       if (path == "running_var")
-        fillConstant(value, 4 - 1e-5);
+        fillConstant(value, 4 - kEpsilon); // the standard deviation is 2, so y = (7 - 3) / 2
     }
     void number(const std::string&, std::uint64_t&) override {}
   } writer;
@@ -323,7 +343,7 @@ TEST(BatchNorm, WithFixedStatisticsIsAffine) {
   std::vector<double> dx, tangent, dWeight(3, 0), dBias(3, 0);
   forEachIndex(c.shape, [&](const Shape& i) {
     const Index g = i[1], at = placeOf(i, c.shape);
-    const double scale = 1 / std::sqrt(fixed.variance[g] + 1e-5);
+    const double scale = 1 / std::sqrt(fixed.variance[g] + kEpsilon);
     dx.push_back(scale * weight[g] * dy[at]);
     tangent.push_back(scale * weight[g] * v[at]);
     dWeight[g] += dy[at] * scale * (x[at] - fixed.mean[g]);
@@ -358,7 +378,8 @@ TEST(BatchNorm, WithFixedStatisticsIsAffine) {
     }
 }
 
-// Moments are communicated only if a group is split, in one message with both numbers per sum.
+// Moments are communicated only if a group is split: then there are two operators, for the mean
+// over all ranks and for the moments relative to it. Both moments travel in one message.
 TEST(Normalisation, SumsMomentsTwiceWhereGroupsAreSplit) {
   const auto operators = [](const std::string& type, const test::Settings& settings,
                             const std::string& split) {

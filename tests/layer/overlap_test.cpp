@@ -262,9 +262,9 @@ std::vector<std::vector<double>> stepsOf(const NetworkCase& one) {
 }
 
 TEST(Overlap, SharesNoMemoryWithMessagesThatAreEarly) {
-  const NetworkCase cases[] = {{test::residual, {4, 1, 8, 8}, "S2"},
-                               {test::unet3d, {1, 1, 8, 8, 8}, "S2"},
-                               {test::lenet5, {6, 1, 28, 28}, "S3"}};
+  const NetworkCase cases[] = {{.make = test::residual, .input = {4, 1, 8, 8}, .properties = "S2"},
+                               {.make = test::unet3d, .input = {1, 1, 8, 8, 8}, .properties = "S2"},
+                               {.make = test::lenet5, .input = {6, 1, 28, 28}, .properties = "S3"}};
   for (const char* order : {"true", "false"})
     for (const NetworkCase& one : cases) {
       options().set("-tenon_overlap_steps", order);
@@ -295,6 +295,7 @@ TEST(Overlap, EndsWhatItHasBegunWhenAKernelFails) {
   test::fillValid(*step.x, 1);
   test::fillValid(*step.dy, 2);
   DTensor& weight = layer->parameters()[0]->value();
+  // An array of the user with a gap after each element, which the kernel refuses.
   std::vector<double> strided(2 * weight.localElements());
   weight.placeArray(strided.data(), {36, 18, 6, 2}, {0, 0, 0, 0}, {0, 0, 0, 0}, /*readOnly=*/false);
   EXPECT_THROW(step.apply(), Error);

@@ -43,6 +43,7 @@ TEST(Parameter, OfEachLayerOfANetworkDrawsItsOwnValues) {
   EXPECT_NE(values[0], values[2]);
 }
 
+// affine(affine(x)), whose layers tests freeze.
 struct FrozenNet {
   Ref<Layer> first = test::newAffine(world(), 3, 4), second = test::newAffine(world(), 4, 2);
   Ref<Layer> net = test::newLayer(world(), "sequential");

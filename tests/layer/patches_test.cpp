@@ -71,6 +71,7 @@ struct Tiling {
   std::vector<Index> placeOf; // of each patch
   PatchLinksPtr links;
 
+  // Draws a box whose tiles have extents that are multiples of `multiple`.
   Tiling(LayoutDraw& draw, int spatial, Index multiple, int landPercent) {
     constexpr Boundary kModes[] = {Boundary::Zero,      Boundary::Periodic,  Boundary::Reflect,
                                    Boundary::Replicate, Boundary::Symmetric, Boundary::Odd,
@@ -473,7 +474,7 @@ struct Cube {
                   other = faceAt(direction), otherSide = sideTowards(other, faces[face].normal);
         const int along = faces[face].axis[1 - side / 2],
                   onward = faces[other].axis[1 - otherSide / 2];
-        all.push_back({other, otherSide, along == onward ? 0 : 1});
+        all.push_back({.patch = other, .side = otherSide, .turned = along == onward ? 0 : 1});
       }
     return all;
   }
@@ -537,16 +538,18 @@ TEST(Patches, FacesOfACubeGoOnAroundItsEdges) {
 
 // A row of tiles around the globe, with a wall in the south. In the north the row is folded: column
 // x meets column width - 1 - x. The fold is between two points, or on the points of the last row
-// (onPoints is 1), which is then its own mirror image.
+// (onPoints is 1), which is then its own mirror image. Sides are in the order south, north, west,
+// east; the bits of `turned` are described at PatchSide: 1 reverses the columns, and 8 is a fold on
+// points.
 struct Tripolar {
   Index tiles, extent, onPoints; // onPoints: 0 or 1
   std::vector<PatchSide> sides() const {
     std::vector<PatchSide> all;
     for (Index t = 0; t < tiles; ++t)
       all.insert(all.end(), {{},
-                             {tiles - 1 - t, 1, onPoints ? 9 : 1},
-                             {(t + tiles - 1) % tiles, 3, 0},
-                             {(t + 1) % tiles, 2, 0}});
+                             {.patch = tiles - 1 - t, .side = 1, .turned = onPoints ? 8 + 1 : 1},
+                             {.patch = (t + tiles - 1) % tiles, .side = 3},
+                             {.patch = (t + 1) % tiles, .side = 2}});
     return all;
   }
   // Channels from 2 on are vectors.
@@ -581,7 +584,7 @@ TEST(Patches, ATripolarGridFoldsWithSigns) {
 // Tests expectConvolution() itself: it must detect exchanged tiles, a fold without its turn, a
 // missing side, and scalars that are treated as vectors.
 TEST(Patches, WrongLinksAreFound) {
-  const Tripolar grid{4, 3, 0};
+  const Tripolar grid{.tiles = 4, .extent = 3, .onPoints = 0};
   struct Case {
     const char* what;
     std::function<void(std::vector<PatchSide>&)> change; // four sides for each tile
@@ -592,8 +595,8 @@ TEST(Patches, WrongLinksAreFound) {
       {"right", [](auto&) {}, {3, 2}, false},
       {"exchanged tiles",
        [](auto& sides) {
-         std::swap(sides[1], sides[5]);
-         std::swap(sides[9].patch, sides[13].patch);
+         std::swap(sides[1], sides[5]);              // the northern sides of tiles 0 and 1, ...
+         std::swap(sides[9].patch, sides[13].patch); // ... and those of tiles 2 and 3
        },
        {3, 2},
        true},
@@ -622,7 +625,10 @@ TEST(Patches, WrongLinksAreFound) {
 
 TEST(Patches, FoldsOnPointsTakeNoStride) {
   std::vector<std::vector<PatchSide>> sides(static_cast<std::size_t>(world()->size()));
-  sides[0] = {{}, {0, 1, 9}, {0, 3, 0}, {0, 2, 0}};
+  sides[0] = {{},
+              {.patch = 0, .side = 1, .turned = 8 + 1},
+              {.patch = 0, .side = 3},
+              {.patch = 0, .side = 2}};
   const auto pooling = test::newPooling(world(), PoolingMode::Max,
                                         std::vector<Window>(2, {.kernel = 2, .stride = 2}));
   pooling->setLinks(linkSides(2, sides));
@@ -973,10 +979,10 @@ TEST(Patches, LinksSayWhichPlacesAndSidesDoNotFit) {
   });
   expect({"values"}, [] { linkTiles({1}, {{0}}, {{Boundary::Values, Boundary::Zero}}); });
   expect({"side 1 of patch 0", "side 0 of patch 1", "to none"}, [] {
-    linkSides(1, {{{}, {1, 0, 0}}, {{}, {}}});
+    linkSides(1, {{{}, {.patch = 1, .side = 0}}, {{}, {}}}); // patch 1 has no link back
   });
   expect({"side 0 of patch 0", "side 2 of patch 0, turned 0"}, [] {
-    linkSides(1, {{{0, 2, 0}, {}}});
+    linkSides(1, {{{.patch = 0, .side = 2}, {}}}); // in one dimension sides are 0 and 1
   });
 }
 

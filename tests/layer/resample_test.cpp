@@ -51,7 +51,8 @@ TEST(GlobalAveragePooling, IsTheMeanOfSpace) {
   const Shape in = {2, 3, 4, 5, 3}, out = {2, 3, 1, 1, 1};
   expectOutput("globalaveragepooling", {}, in, out,
                separable(in, out, [&](std::size_t d, Index, Index) { return 1 / double(in[d]); }));
-  // By the area of the 4 rows of Clenshaw and Curtis, both poles included.
+  // By the area of the 4 rows of Clenshaw and Curtis, both poles included: their quadrature weights
+  // 1/9, 8/9, 8/9, 1/9, divided by their sum 2.
   constexpr double kRows[] = {1.0 / 18, 4.0 / 9, 4.0 / 9, 1.0 / 18};
   expectOutput("globalaveragepooling", {{"area", std::string("poles")}}, in, out,
                separable(in, out, [&](std::size_t d, Index, Index i) {

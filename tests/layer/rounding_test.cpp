@@ -21,7 +21,8 @@ using test::world;
 
 constexpr int kBits = 8; // significant bits of bfloat16
 
-// The nearest bfloat16.
+// The nearest bfloat16, by rounding the fraction in [1/2, 1) to 8 binary digits; a tie goes to the
+// even neighbour.
 double rounded(double value) {
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);
@@ -171,6 +172,8 @@ TEST(Rounding, OutputsHaveTheBitsOfThoseWithout) {
   EXPECT_TRUE(outputs[0] == outputs[1]);
 }
 
+// Three Apply calls and then their adjoints (a stack of depth 3) have the bits of each Apply
+// followed by its adjoint.
 TEST(Rounding, LevelsOfTheStackKeepTheirOwn) {
   constexpr int kLevels = 3;
   const Layout input = onWorld(kBatch, "S0");
@@ -215,6 +218,8 @@ Index savedBytes(const char* type, TenonDataType dataType) {
   return net->memory().saved;
 }
 
+// Of 64 rows per rank, gelu and the second affine save their inputs of 33 columns. The first affine
+// saves its input by reference, since the tensor is the library's, which counts no bytes.
 TEST(Rounding, TakesTwoBytesForACell) {
   const Index elements = 64 * (33 + 33);
   EXPECT_EQ(savedBytes("same", TENON_FLOAT32), 4 * elements);
@@ -223,6 +228,8 @@ TEST(Rounding, TakesTwoBytesForACell) {
   EXPECT_EQ(savedBytes("bfloat16", TENON_FLOAT64), 2 * elements);
 }
 
+// Statistics are saved without rounding: the moments of the rank's block and those of all. On
+// several ranks also the mean and the sums between these (see Normalisation::addMomentsOfBatch()).
 TEST(Rounding, StatisticsAreExact) {
   const auto net = roundingNet();
   const auto normalisation = test::newLayer(world(), "groupnorm");

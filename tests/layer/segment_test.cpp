@@ -54,9 +54,9 @@ Ref<Layer> graphOfSegments(bool recomputes) {
 
 // The results of several steps of time.
 struct Unrolled {
-  std::vector<std::vector<double>>
-      found;       // outputs, tangents, cotangents, gradients, running moments
-  Index bytes = 0; // while all adjoints are pending
+  // Outputs, tangents, cotangents, gradients, running moments.
+  std::vector<std::vector<double>> found;
+  Index bytes = 0; // that the library holds while all adjoints are pending
 };
 
 void addStates(const Layer& layer, std::vector<std::vector<double>>& found) {
@@ -142,12 +142,13 @@ TEST(Segment, GivesTheSameInsideAGraphAsWithSavedActivations) {
 }
 
 // Without recomputation, six pending evaluations save the activations of six layers each; with it,
-// six inputs and the activations once.
+// six inputs and the activations once. The difference is five times the activations less the
+// inputs; the bound asks for four fields of four evaluations, which leaves room for other buffers.
 TEST(Segment, HoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
   const Index kept = unroll(closure(/*recomputes=*/false), field, TENON_FLOAT64).bytes,
               again = unroll(closure(/*recomputes=*/true), field, TENON_FLOAT64).bytes;
-  const Index each = elements(field.boxOfRank(world()->rank())) * 8;
+  const Index each = elements(field.boxOfRank(world()->rank())) * 8; // bytes of a field
   EXPECT_LE(again, kept - (kSteps - 2) * 4 * each) << "kept " << kept << ", a field " << each;
 }
 

@@ -109,6 +109,8 @@ TEST(Signatures, KeepThePropertyOnAxesOfOneProcess) {
   EXPECT_EQ(outputOf(affineLayer(), rows), rows.properties());
 }
 
+// With i and P the output has partial sums, to which one rank alone may add the bias: it is on the
+// root (R).
 TEST(Signatures, MayBeForced) {
   std::vector<std::array<const char*, 4>> rows = {{"n", "B", "B", "S0"}, {"o", "S0", "S0", "S1"},
                                                   {"i", "S1", "R", "P"}, {"B", "B", "B", "B"},

@@ -83,6 +83,8 @@ TEST(Pad, PutsZerosOrWhatTheBoundarySays) {
                }));
 }
 
+// Channel 3 + s of the output is the coordinate along spatial dimension s, in [0, 1], which is
+// dimension 2 + s of the tensor.
 TEST(Coordinates, FollowTheChannels) {
   const Shape in = {2, 3, 5, 4}, out = {2, 5, 5, 4};
   using Points = std::function<double(Index i, Index n)>;
@@ -299,7 +301,7 @@ TEST(Broadcast, UsesAnInputOfOneElementEverywhere) {
 }
 
 // The elements in row-major order do not change, for any split: merged and divided dimensions,
-// extents of 1, an extent of -1 (the remaining one), and empty tensors.
+// extents of 1, an extent of -1 (the remaining one) or 0 (that of the input), and empty tensors.
 TEST(Reshape, KeepsTheRowMajorOrder) {
   const struct {
     Shape in;
@@ -334,6 +336,8 @@ TEST(Reshape, MovesOnlyWhatItsShapeForces) {
                              {});
   };
   const auto moves = [](const Form& form) { return !haveSameMemory(form.inputs[0], form.uses[0]); };
+  // [6, 4] is merged to [24]: split points of the 6 become those of the 24, times 4. A split of the
+  // 4 cannot stay. Dividing 24 into [6, 4], split points move to a multiple of 4.
   EXPECT_FALSE(moves(formOf({2, 6, 4}, "S1", {2, 24})));
   EXPECT_EQ(formOf({2, 6, 4}, "S1", {2, 24}, {{0, 2}, {0, 1, 1, 6}, {0, 4}}).output.cuts(1),
             (std::vector<Index>{0, 4, 4, 24}));

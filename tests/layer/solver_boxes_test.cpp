@@ -107,8 +107,10 @@ TEST(SolverBoxes, KeepTheirSplitPointsUnderALabel) {
   EXPECT_EQ(step.y->layout(), input);
 }
 
-// A label that splits rows along a second axis too divides the user's blocks; a label that splits
-// along the first axis only merges blocks.
+// A label that splits rows along a second axis too divides the user's blocks in halves; a label
+// that splits along the first axis only merges blocks. If the second axis alone remains, it has no
+// split points of its own, since those in the two blocks of the first differ: rows are split
+// evenly.
 TEST(SolverBoxes, AreDividedAndJoinedByLabelsAtTheirSplitPoints) {
   if (world()->size() != 4)
     GTEST_SKIP() << "a grid of 2x2";

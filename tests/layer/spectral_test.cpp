@@ -63,6 +63,8 @@ std::vector<double> transformed(const Case& c) {
     for (std::size_t d = 0; d + 1 < k.size(); ++d)
       if (k[d] >= c.modes[d])
         k[d] += space[d] - kept[d]; // negative modes are at the end
+    // Of two conjugate modes k and -k of the last dimension, only one is stored; both together have
+    // twice its real part. Modes 0 and n / 2 are their own conjugates.
     const bool isOwnMirror = k.back() == 0 || 2 * k.back() == space.back();
     for (Index n = 0; n < c.field[0]; ++n)
       for (Index o = 0; o < c.out; ++o) {
@@ -101,8 +103,12 @@ const std::vector<std::string>& backends() {
 
 TEST(Spectral, EqualsTransformsByDefinition) {
   test::LayoutDraw draw(81);
-  for (const Case& c : {Case{{2, 3, 9}, 2, {4}}, Case{{2, 2, 8}, 3, {5}},
-                        Case{{2, 2, 6, 5}, 2, {2, 3}}, Case{{1, 2, 4, 6, 4}, 2, {2, 1, 3}}})
+  // Lines of odd and even extent, the latter with all modes (8 / 2 + 1), and two and three
+  // dimensions.
+  for (const Case& c : {Case{.field = {2, 3, 9}, .out = 2, .modes = {4}},
+                        Case{.field = {2, 2, 8}, .out = 3, .modes = {5}},
+                        Case{.field = {2, 2, 6, 5}, .out = 2, .modes = {2, 3}},
+                        Case{.field = {1, 2, 4, 6, 4}, .out = 2, .modes = {2, 1, 3}}})
     for (int i = 0; i < 5; ++i) {
       const TenonDataType type = i > 2 ? TENON_FLOAT32 : TENON_FLOAT64;
       const std::vector<double> want = transformed(c);
@@ -121,7 +127,7 @@ TEST(Spectral, EqualsTransformsByDefinition) {
 
 TEST(Spectral, ShowsHowItTransforms) {
   for (const std::string& backend : backends()) {
-    const Ref<Layer> layer = spectral({{2, 2, 8, 8}, 2, {2, 2}});
+    const Ref<Layer> layer = spectral({.field = {2, 2, 8, 8}, .out = 2, .modes = {2, 2}});
     layer->setText("backend", backend);
     layer->setUp(test::onWorld({2, 2, 8, 8}, "B"));
     const char* method = backend == "fftw"                ? "FFTW, FFTW"
@@ -135,17 +141,20 @@ TEST(Spectral, ShowsHowItTransforms) {
 
 TEST(Spectral, RefusesMoreModesThanThereAre) {
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"keeps 3 modes", "has at most 2"}, [] {
-    spectral({{1, 1, 4, 8}, 1, {3, 2}})->setUp(test::onWorld({1, 1, 4, 8}, "B"));
+    spectral({.field = {1, 1, 4, 8}, .out = 1, .modes = {3, 2}})
+        ->setUp(test::onWorld({1, 1, 4, 8}, "B"));
   });
   for (const std::size_t spatial : {4, 6}) {
     Shape shape(2 + spatial, 4);
     shape[0] = shape[1] = 1;
     test::expectErrorOnAll(TENON_ERR_SHAPE, {"1 to 3 spatial dimensions"}, [&] {
-      spectral({shape, 1, std::vector<Index>(spatial, 1)})->setUp(test::onWorld(shape, "B"));
+      spectral({.field = shape, .out = 1, .modes = std::vector<Index>(spatial, 1)})
+          ->setUp(test::onWorld(shape, "B"));
     });
   }
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"2 spatial dimensions"}, [] {
-    spectral({{1, 1, 4, 8}, 1, {2, 2}})->setUp(test::onWorld({1, 1, 8}, "B"));
+    spectral({.field = {1, 1, 4, 8}, .out = 1, .modes = {2, 2}})
+        ->setUp(test::onWorld({1, 1, 8}, "B"));
   });
 }
 

@@ -90,6 +90,7 @@ Shape shapeOf(const std::vector<Side>& sides, const std::vector<Index>& cells, b
   return shape;
 }
 
+// The weight of an input element is the product of the entries of the matrices of all dimensions.
 TEST(Staggered, MeansAreThoseOfTheDefinition) {
   const std::vector<std::vector<Side>> grids = {
       {{"all", "none"}},

@@ -59,6 +59,7 @@ bool writeCase(const std::string& type, std::uint64_t seed, const std::string& p
     layer->set(name, value);
   const TenonDataType real = seed % 3 == 0 ? TENON_FLOAT32 : TENON_FLOAT64;
   layer->setDataType(real);
+  // The first input has a random layout, and the others are replicated on its grid.
   test::LayoutDraw layouts(static_cast<unsigned>(seed));
   const Layout first = test::drawInput(layouts, example.inputs.front());
   Layouts inputs{first};

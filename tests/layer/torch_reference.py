@@ -35,6 +35,8 @@ class NotComparable(Exception):
 
 
 def numbers(settings, name, count=None, default=0):
+    """The integers of a setting. With a count, one number is repeated: for example, padding 1 is
+    [1, 1] for two spatial dimensions."""
     given = [int(n) for n in settings.get(name, str(default)).split(',')]
     return given * count if count and len(given) == 1 else given
 
@@ -80,11 +82,14 @@ def modes_of(settings, channel, spatial):
     return [mode.split('/') if '/' in mode else (mode, mode) for mode in modes]
 
 
-def words_of(settings):
+def modes_anywhere(settings):
+    """The set of modes that the setting has for any channel, dimension or side."""
     return set(re.sub(r'[0-9:]+=', '', settings.get('boundary', 'none')).replace('/', ',').replace(';', ',').split(','))
 
 
 def padded(x, settings, low, high):
+    """The tensor with low[s] elements more below spatial dimension s, and high[s] above it, by the
+    modes of each channel. Convolutions and poolings then need no padding of their own."""
     spatial = x.dim() - 2
     channels = []
     for channel in range(x.shape[1]):
@@ -132,19 +137,21 @@ def transposed(x, p, s):
 def pooling(x, s, maximum):
     spatial = x.dim() - 2
     low, high = paddings(s, spatial)
-    modes = words_of(s)
+    modes = modes_anywhere(s)
     kernel = numbers(s, 'kernel', spatial)
     stride = numbers(s, 'stride', spatial) if 'stride' in s else kernel
     dilation = numbers(s, 'dilation', spatial)
     if s.get('ceil') == 'true' or modes & {'values'}:
         raise NotComparable('ceil or values')
     plain = modes == {'none'}
+    # counts is 1 in the domain and 0 in padding with zeros; summed over a window, it is the number
+    # of elements of the domain, by which an average without padding is divided.
     windows, counts = padded(x, s, low, high), padded(torch.ones_like(x), s, low, high)
     if maximum and plain:  # what is padded is no candidate
         windows = torch.where(counts > 0, windows, torch.full_like(windows, -torch.inf))
     elif not plain and 'none' in modes:
         raise NotComparable('mixed padding')
-    for d in range(spatial):
+    for d in range(spatial):  # one dimension after another: gathers its windows and reduces them
         reach = (kernel[d] - 1) * dilation[d] + 1
         at = [[o * stride[d] + k * dilation[d] for k in range(kernel[d])]
               for o in range((windows.shape[d + 2] - reach) // stride[d] + 1)]
@@ -174,12 +181,16 @@ def resampled(x, s):
 
 
 def spectral(x, p, s):
+    """Transforms, multiplies the lowest modes by the weights, and transforms back, with zeros as
+    the other modes. The last dimension has modes 0..m-1 only, since the transform of real values
+    has no negative ones there; the others have 0..m-1, then -m..-1, which the transform has last.
+    """
     modes = numbers(s, 'modes')
     dims = list(range(2, x.dim()))
     X = torch.fft.rfftn(x, dim=dims)
     weight = torch.view_as_complex(p['weight'].contiguous())
     kept = X
-    rows = []
+    rows = []  # for each dimension, the indices of its kept modes in the transform
     for d, m in zip(dims, modes):
         n = X.shape[d]
         at = list(range(m)) if d == dims[-1] else list(range(m)) + list(range(n - m, n))
@@ -205,6 +216,7 @@ def normalised(type_, x, p, s, states):
         return F.group_norm(x, int(s['groups']), weight, bias, epsilon)
     shape = numbers(s, 'shape')
     first = int(s.get('dim', x.dim() - len(shape)))
+    # PyTorch normalises over the last dimensions only: those of the layer are moved there and back.
     inside = [*range(first), *range(first + len(shape), x.dim()), *range(first, first + len(shape))]
     y = F.layer_norm(x.permute(inside), shape, weight, bias, epsilon)
     return y.permute([inside.index(d) for d in range(x.dim())])
@@ -225,7 +237,7 @@ def loss(type_, x, t, s):
     if type_ == 'relativel2':
         d = (x - t).reshape(x.shape[0], -1).norm(dim=1)
         terms = d / (t.reshape(x.shape[0], -1).norm(dim=1) + float(s['epsilon']))
-    else:
+    else:  # gradientpenalty: the sum of squared forward differences
         d = x - t if s['with_target'] == 'true' else x
         spatial = x.dim() - 2
         h = [float(w) for w in s['spacing'].split(',')]
@@ -321,6 +333,8 @@ def evaluate(type_, s, x, p, target, states):
 
 
 def compare(what, got, want, tolerance, faults):
+    """Compares PyTorch's values (got) with the library's (want), relative to the largest, or
+    absolutely if none exceeds 1."""
     if tuple(got.shape) != tuple(want.shape):
         faults.append(f'{what}: shape {tuple(want.shape)}, PyTorch has {tuple(got.shape)}')
         return
@@ -331,6 +345,8 @@ def compare(what, got, want, tolerance, faults):
 
 
 def check(path, type_, real, settings):
+    """The faults of one case. Its file has inputs x0, x1, ..., parameters "p.", states "s.", the
+    target if there is one, the output y, its gradient dy, and the library's gradients "d."."""
     arrays = {name: torch.from_numpy(np.array(values)) for name, values in np.load(path).items()}
     x = [arrays[f'x{i}'].clone().requires_grad_() for i in range(sum(n.startswith('x') for n in arrays))]
     p = {n[2:]: arrays[n].clone().requires_grad_() for n in arrays if n.startswith('p.')}

@@ -70,7 +70,8 @@ LinearOpRef allGather(Index columns = 7) {
                              test::by(Transport::Messages));
 }
 
-// Number of messages that this rank sends and receives in it.
+// Number of messages that this rank sends and receives in it. Each of the 10 rows is on one rank,
+// so with more than 10 ranks some have none, and send nothing.
 int messagesOf(const DTensor& part) {
   const int others = world()->size() - 1;
   const int holders = std::min<int>(world()->size(), 10);
@@ -146,6 +147,8 @@ TEST(MessagesOfArrays, AreGhostsInBothDirections) {
   EXPECT_EQ(countIn(*cotangents.y, requests.received), 0); // summed
 }
 
+// Rows of 400 elements, such that messages are too large to be sent at once (see
+// SendsSmallMessagesWithoutPersistentRequests below).
 TEST(Bind, UsesPersistentRequests) {
   const LinearOpRef op = allGather(/*columns=*/400);
   const Ends ends(*op, Sense::Forward, 3), others(*op, Sense::Forward, 4);
@@ -224,6 +227,7 @@ TEST(Bind, FollowsTheArraysOfTheTensors) {
   op->apply(*ends.x, *ends.y);
   const auto expected = elementsOf(*ends.y);
   std::vector<double> first(70, -1), second(70, -1);
+  // In an array in which the next row is `row` elements further, and the next column `column`.
   const auto place = [&](std::vector<double>& array, Index row, Index column) {
     ends.y->placeArray(array.data(), {row, column}, {0, 0}, {0, 0}, /*readOnly=*/false);
   };

@@ -188,6 +188,8 @@ TEST(Conversion, TheLargestReplacesTheSum) {
   const Layout partial({.shape = {4}, .grid = grid, .properties = parseProperties("P")});
   Conversion op(world(), partial, partial.dual(), TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), partial, TENON_FLOAT64), y(world(), partial.dual(), TENON_FLOAT64);
+  // All numbers are negative, so a maximum that begins with 0 would be seen. They grow with the
+  // rank for odd i, and fall for even i.
   for (Index i = 0; i < 4; ++i)
     x.mutableData<double>()[i] = -10.0 + world()->rank() * (i % 2 ? 1 : -1);
   op.applyMax(x, y);

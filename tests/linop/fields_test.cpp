@@ -137,7 +137,9 @@ TEST_P(FieldsBy, CanHaveAnyStrides) {
       tensor.placeArray(array.data() + width * row, {row, column}, {width, 0}, {width, 0},
                         /*readOnly=*/false);
     };
-    // Field 0 in rows of the library, 1 in columns, 2 in every third element of rows.
+    // Field 0 in rows of the library, 1 in columns, 2 in every third element of rows. Rows and
+    // columns are so far apart that 3 rows of 5 elements, and 2 more rows on both sides, do not
+    // overlap.
     place(*fields.ends[1].x, 1, 9);
     place(*fields.ends[1].y, 1, 8);
     place(*fields.ends[2].x, 21, 3);

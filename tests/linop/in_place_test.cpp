@@ -44,7 +44,7 @@ public:
     for (int d = 0; d < rank_; ++d) {
       low_.push_back(std::max<Index>(0, owned[d].begin - box[d].begin));
       high_.push_back(std::max<Index>(0, box[d].end - owned[d].end));
-      extent_.push_back(low_[d] + owned[d].size() + high_[d] + 1);
+      extent_.push_back(low_[d] + owned[d].size() + high_[d] + 1); // and one element of nobody
     }
     strides_ = rowMajorStrides(extent_);
     if (columns) {

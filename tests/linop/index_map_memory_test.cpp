@@ -64,6 +64,8 @@ TEST(IndexMapMemory, IsOfTheOrderOfARanksOwnList) {
   const long before = test::bytesHeld;
   const IndexMapPtr map = makeIndexMapFromIds(*comm, tiles.owned, tiles.ids);
   IndexMapOp op(comm, map, map->from(), TENON_FLOAT64, CarrierPolicy::fromOptions());
+  // The bounds do not depend on the number of ranks. A table of all nodes would be nearly as many
+  // lists as there are ranks.
   EXPECT_LE(test::mostBytesHeld - before, 24 * list);
   EXPECT_LE(test::bytesHeld - before, 4 * list);
   EXPECT_EQ(map->sent().messages, static_cast<Index>(tiles.neighbours.size()));

@@ -45,7 +45,8 @@ protected:
     expectSuccess(TenonLinearOpTestAdjoint(op, 5, TENON_TRUE, &forward, &adjoint, nullptr));
     EXPECT_EQ(forward, adjoint);
   }
-  // Checks a new operator: its type, and its adjoint exactly; then destroys it.
+  // Checks a new operator, which a call that returned `code` has made: its type, and its adjoint
+  // exactly; then destroys it.
   static void expectOperator(const char* type, TenonErrorCode code, TenonLinearOp* op) {
     expectSuccess(code);
     EXPECT_EQ(typeOf(*op), type);
@@ -68,6 +69,8 @@ protected:
   TenonDTensor x_ = nullptr, y_ = nullptr;
 };
 
+// The numbers after the name are the axis of the grid, which has only axis 0, and the dimension
+// that the axis splits in the range, or -1 for a primitive to R, B or P.
 TEST_F(LinearOpC, EachPrimitiveIsMadeByName) {
   TenonLayout columns = layout({8, 3}, "S1"), partial = layout({8, 3}, "P"),
               root = layout({8, 3}, "R");
@@ -460,7 +463,7 @@ TEST_F(LinearOpC, RegisteredTypesAreMadeByName) {
   const TenonDataType f = TENON_FLOAT64;
   expectOperator("counted", TenonLinearOpCreateType(split_, split_, f, f, "counted", &user, &op),
                  &op);
-  EXPECT_EQ(user.uses, 2);
+  EXPECT_EQ(user.uses, 2); // Apply and adjoint, in the test of the adjoint
   EXPECT_EQ(user.destroyed, 1);
   if (worldSize() > 1) // else the layouts are equal
     expectCommonCode(TENON_ERR_LAYOUT,

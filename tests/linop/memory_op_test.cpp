@@ -17,7 +17,8 @@ using test::onLine;
 using test::world;
 using Matrix = std::vector<std::vector<double>>; // columns
 
-// A layout with (4 + more) x (3 + more) elements on each rank.
+// A layout with (4 + more) x (3 + more) elements on each rank, so the matrices of operators on
+// memory() are 12 x 12.
 Layout memory(Index more = 0) {
   return onLine({(4 + more) * world()->size(), 3 + more}, "S0");
 }

@@ -64,6 +64,7 @@ TEST(MovementThatRuns, SendsAndHoldsWhatWasDecided) {
   const std::vector<SumPolicy> sums = sumPolicies();
   constexpr LinkRates kBytes{
       .latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
+  // Auto, the default, is drawn twice as often as the others.
   constexpr RouteMode kModes[] = {RouteMode::Auto, RouteMode::Auto, RouteMode::Chain,
                                   RouteMode::Collective, RouteMode::Exchange};
   for (unsigned seed = 0, end = test::draws(60); seed < end; ++seed) {

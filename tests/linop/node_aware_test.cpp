@@ -54,7 +54,8 @@ Index betweenNodes(const std::function<void()>& work) {
   return onAllRanks(sent);
 }
 
-// With these options while an object is made.
+// Makes an object while the options are this transport and this limit: parts of at most so many
+// bytes are joined with others in one message between two nodes, and larger ones go by themselves.
 template <class Make>
 auto with(const char* transport, Index limit, const Make& make) {
   options().set("-tenon_conversion_transport", transport);
@@ -74,7 +75,7 @@ void expectSameBits(const DTensor& y, const DTensor& want, const LinearOp& op) {
   }
 }
 
-// Of one field and of three.
+// Compares the results of one field, and of three fields in one action.
 void expectAsByMessages(LinearOp& op, LinearOp& messages, Sense sense) {
   constexpr int kFields = 3;
   std::deque<Ends> ends, want;
@@ -273,12 +274,14 @@ TEST(NodeAware, NeedsTheMemoryOfTheNode) {
 } // namespace
 } // namespace tenon
 
+// Counts the messages between nodes. They are in communicators of all ranks, in which the ranks are
+// those of the world; in the communicator of a node, ranks are numbered otherwise.
 extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int peer, int tag,
                          MPI_Comm comm, MPI_Request* request) {
-  int rank = 0, isCommunicatorOfAll = 0;
-  PMPI_Comm_size(comm, &isCommunicatorOfAll);
+  int rank = 0, size = 0;
+  PMPI_Comm_size(comm, &size);
   PMPI_Comm_rank(comm, &rank);
-  if (isCommunicatorOfAll == tenon::world()->size() && tenon::nodeOf(peer) != tenon::nodeOf(rank))
+  if (size == tenon::world()->size() && tenon::nodeOf(peer) != tenon::nodeOf(rank))
     ++tenon::sentToOtherNodes;
   return PMPI_Isend(data, count, type, peer, tag, comm, request);
 }

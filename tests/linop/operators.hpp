@@ -198,6 +198,8 @@ inline LinearOpRef sendReceive(TenonDataType type) {
 
 inline std::vector<NamedOp> memoryOps() {
   const Layout layout = onLine({5 * world()->size(), 3}, "S0"); // 5 x 3 elements on each rank
+  // The box that is cleared, or whose 2 x 2 elements are added, copied or moved to the box that
+  // begins at the given element.
   const Box low = {{0, 2}, {1, 3}};
   return {
       {"allocate",

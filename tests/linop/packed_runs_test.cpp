@@ -146,6 +146,7 @@ TEST(PackedRuns, AreTheElementsOfTheRegions) {
   EXPECT_GT(found, 200);
 }
 
+// Runs must have 32 bytes (PackedRuns::kMinRun): four elements of a row are enough, three are not.
 TEST(PackedRuns, AreNoShortOnesAndNoneOfLargeParts) {
   Placed x({6, 1, 2000});
   x.place(false, 0);

@@ -79,7 +79,9 @@ struct Globe {
   // With these modes of the rows, for the scalar and for the vector.
   Layout halos(Boundary scalar, Boundary vector) const {
     LayoutSpec spec = plain.spec();
-    spec.halos[2] = tenon::Halo{.boxes = {}, .bands = {{1, scalar, scalar}, {3, vector, vector}}};
+    spec.halos[2] = tenon::Halo{.boxes = {},
+                                .bands = {{.end = 1, .low = scalar, .high = scalar},
+                                          {.end = 3, .low = vector, .high = vector}}};
     for (int part = 0; part < plain.parts(2); ++part)
       spec.halos[2]->boxes.push_back(
           {plain.owned(2, part).begin - rowWidth, plain.owned(2, part).end + rowWidth});

@@ -90,7 +90,8 @@ class Programs : public testing::TestWithParam<Transport> {};
 
 TEST_P(Programs, SumAndAreTheirOwnAdjoint) {
   const int ranks = world()->size();
-  // The many programs by way of few sizes of arrays: each is met by programs of each kind.
+  // Since there are many programs, each is tested with two sizes of arrays only: 100, and one that
+  // changes from program to program.
   const Index sizes[] = {0, 1, ranks - 1, ranks, 100};
   int turn = 0;
   for (const Hierarchy& hierarchy : hierarchiesOf(ranks, 3))
@@ -163,7 +164,8 @@ TEST(ReductionOp, AnAllReduceInTwoStepsGivesTheSameBits) {
   expectSumsOverAllRanks(two);
 }
 
-// Every program of every hierarchy with steps that are cut in two.
+// Every program of every hierarchy, at rates for which an AllReduce of three or more members is cut
+// into a ReduceScatter and an AllGather.
 TEST(ReductionOp, ProgramsOfTwoStepSumsAreRight) {
   for (const Hierarchy& hierarchy : hierarchiesOf(world()->size(), 2))
     for (const Program& program : programsOf(hierarchy)) {
@@ -240,7 +242,9 @@ TEST(ReductionOp, TakesArraysOfAnyStrides) {
     for (int i = 0; i < 2; ++i) {
       DTensor& tensor = i == 0 ? *strided.x : *strided.y;
       memory[i].assign(7 * 6, -1);
-      tensor.placeArray(&memory[i][8], {1, 7}, {1, 1}, {1, 1}, /*readOnly=*/false);
+      // Column-major, with a ghost cell on each side: 7 x 6 elements, the first owned one at (1,
+      // 1).
+      tensor.placeArray(&memory[i][1 + 7], {1, 7}, {1, 1}, {1, 1}, /*readOnly=*/false);
     }
     axpby(1, *plain.x, 0, *strided.x);
     for (int round = 0; round < 2; ++round) {
@@ -255,7 +259,7 @@ TEST(ReductionOp, TakesArraysOfAnyStrides) {
   }
 }
 
-// Meanwhile another operator works, begun later and ended first or last.
+// Another operator begins before this one has ended, and ends after it.
 TEST(ReductionOp, GoesOnBesideOthers) {
   const Layout from = onLine({301}, "P"), to = onLine({301}, "B");
   ReductionOp one(world(), from, to, TENON_FLOAT64, scatterAndGather(world()->size()));
@@ -270,6 +274,8 @@ TEST(ReductionOp, GoesOnBesideOthers) {
   }
 }
 
+// Each of the three steps sends one message of 4 of the 8 elements, 32 bytes: half of the array in
+// the ReduceScatter and the AllGather of two ranks, and in between this rank's chunk of 4.
 TEST(ReductionOp, PrintsItsProgramWithMessagesAndBytes) {
   if (world()->size() != 4)
     GTEST_SKIP() << "the numbers are those of 4 ranks";

@@ -290,11 +290,13 @@ std::string nameOfWay(const testing::TestParamInfo<Way>& info) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Routes,
-    testing::Values(Way{"Auto", {}}, Way{"AutoOnSlowLinks", {RouteMode::Auto, kSlowLinks}},
-                    Way{"Exchange", {RouteMode::Exchange, {}}},
-                    Way{"Chain", {RouteMode::Chain, {}}},
-                    Way{"Collective", {RouteMode::Collective, {}}},
-                    Way{"CollectiveInPieces", {RouteMode::Collective, kSlowLinks}}),
+    testing::Values(Way{"Auto", {}},
+                    Way{"AutoOnSlowLinks", {.mode = RouteMode::Auto, .rates = kSlowLinks}},
+                    Way{"Exchange", {.mode = RouteMode::Exchange, .rates = {}}},
+                    Way{"Chain", {.mode = RouteMode::Chain, .rates = {}}},
+                    Way{"Collective", {.mode = RouteMode::Collective, .rates = {}}},
+                    Way{"CollectiveInPieces",
+                        {.mode = RouteMode::Collective, .rates = kSlowLinks}}),
     nameOfWay);
 
 TEST(RouteChoice, ViewsTellTheSteps) {

@@ -99,10 +99,10 @@ TEST_F(ByNccl, StridedArraysArePacked) {
     const LinearOpRef op = make(onLine({6, 7}, "P"), onLine({6, 7}, to));
     const test::Ends host(*op, Sense::Forward, 3);
     const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
-    Buffer memory(84 * Index(sizeof(double)), "the program's arrays", x->context().memory());
+    Buffer memory(2 * 6 * 7 * Index(sizeof(double)), "the program's arrays", x->context().memory());
     x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, /*readOnly=*/false);
     copyLocal(*host.x, *x);
-    y->placeArray(memory.data<double>() + 42, {1, y->extent()[0]}, {0, 0}, {0, 0},
+    y->placeArray(memory.data<double>() + 6 * 7, {1, y->extent()[0]}, {0, 0}, {0, 0},
                   /*readOnly=*/false);
     op->apply(*x, *y);
     options().set("-tenon_reduction", "auto");
@@ -262,7 +262,7 @@ TEST_F(ByNccl, GroupsLiveUntilAllRanksEndThem) {
   MPI_Comm_free(&parent);
   apply(world());
   const auto line = lineDevices(*world(), from.gridPtr(), {0});
-  for (int axis = 1; axis <= 70; ++axis) // more than are kept
+  for (int axis = 1; axis <= 70; ++axis) // a Communicator keeps at most 64 of its splits
     world()->split({.use = 99, .axes = {axis}}, 0, 0);
   EXPECT_EQ(lineDevices(*world(), from.gridPtr(), {0}), line);
   ASSERT_NO_FATAL_FAILURE(expectTheSameSums(*make(from, to), false));

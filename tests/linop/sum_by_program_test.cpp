@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions that sum by a program.
+// Tests conversions that sum by a reduction program (a sequence of collectives in groups of ranks),
+// as the options -tenon_reduction and -tenon_machine_levels request, or as `auto` chooses on a
+// machine of two nodes. The results are those of one exchange, which adds all contributions at once
+// (exactly, on integers); predicted times are computed here by hand.
 #include "geometry/layout/layout_draft.hpp"
 #include "geometry/schedule/axis_change.hpp"
 #include "linop/algebra/adjoint_test.hpp"
@@ -73,12 +76,14 @@ constexpr const char* kScatterAndGather =
 constexpr const char* kTwoLevels = "(1, InsideGroup, ReduceScatter), (1, Parallel(0), AllReduce), "
                                    "(1, InsideGroup, AllGather)";
 
-// Of the best program, as a view tells it.
+// The predicted time of the chosen program, which the view of an operator prints.
 double predictedMicroseconds(const std::string& view) {
   const std::string mark = "program is predicted at ";
   return std::stod(view.substr(view.find(mark) + mark.size()));
 }
 
+// Compares a conversion by the present options with one exchange. Its view must contain the word,
+// which tells how the sum is carried out.
 void expectTheSameSums(const Layout& from, const Layout& to, const char* word) {
   Conversion expected(world(), from, to, TENON_FLOAT64, CarrierPolicy::fromOptions());
   const LinearOpRef made = makeConversion(world(), from, to, TENON_FLOAT64);
@@ -130,8 +135,9 @@ LinearOpRef madeBy(const LinkRates& rates, const Layout& from, const Layout& to)
                         test::by(RoutePolicy{.mode = RouteMode::Auto, .rates = rates}));
 }
 
-// Two nodes of n ranks with rounds for nothing and bytes dear. Each rank scatters and gathers in
-// its node, and has the n-th of a NIC for the n-th of the data.
+// Links on which only bytes cost time, 1 us each. On two nodes of n ranks, S bytes are summed in 2
+// (n-1)/n S us for the reduce-scatter and the all-gather in each node, and S us between the nodes:
+// each rank sends 1/n of the data, at 1/n of the bandwidth of its node's network adapter.
 constexpr LinkRates kBytes{
     .latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
 
@@ -220,6 +226,8 @@ TEST_F(ByOption, AutoPricesTheMachine) {
   const std::string view =
       makeConversion(world(), onLine({elements}, "P"), onLine({elements}, "B"), TENON_FLOAT64)
           ->describe();
+  // In the node, a reduce-scatter and an all-gather, each of which packs S - S/n and writes S;
+  // between the nodes, an exchange of S/n, of which a rank packs one and writes two.
   const double inside = 2 * (1 - share) * bytes / 1e9, between = bytes / 1e8;
   const double copies = (2 * (1 - share) + 2 + 3 * share) * bytes / 1e10;
   const double best = (inside + between + copies + (2 * (n - 1) + 1) * 3e-7) * 1e6;
@@ -229,8 +237,9 @@ TEST_F(ByOption, AutoPricesTheMachine) {
                     "\n    (1, Parallel(0), AllReduce): ");
 }
 
-// Reals, so that the order of contributions shows; other contributions in each line along the
-// summed axes.
+// Expects the same bits on all ranks that have copies of the same sum. The contributions are reals,
+// whose sum depends on the order. Ranks have the same sum if they agree in their coordinates on all
+// axes but those that are summed or gathered; these coordinates number the groups.
 void expectEqualCopies(LinearOp& op) {
   const test::Ends ends(op, Sense::Forward, 1);
   fillRaw(*ends.x, 11, /*integers=*/false);
@@ -253,7 +262,8 @@ void expectEqualCopies(LinearOp& op) {
   MPI_Comm_free(&same);
 }
 
-// What sums and moves takes steps between nodes, and one exchange within one; without any option.
+// A conversion that sums and also redistributes takes several steps between nodes, and one exchange
+// within a node; without any option.
 TEST_F(ByOption, SumsThatMoveTooGoInSteps) {
   const int ranks = world()->size(), perNode = world()->ranksPerNode();
   if (ranks % 2 != 0)

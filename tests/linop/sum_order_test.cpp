@@ -144,9 +144,10 @@ INSTANTIATE_TEST_SUITE_P(All, ByProgram,
                                          "AllGather)",
                                          "(0, InsideGroup, Reduce), (0, InsideGroup, Broadcast)"));
 
-// Groups of four on two nodes of two places each: 0 1 | 2 3 and 4 5 | 6 7. In the first grid both
-// groups go through their nodes alike, if in another order of ranks; in the second one hops to and
-// fro.
+// Groups of four ranks along axis 0, on two nodes of two pairs each: 0 1 | 2 3 and 4 5 | 6 7. In
+// the first grid both groups (0 2 1 3 and 6 4 7 5) have their members 0 and 2 on one pair, and 1
+// and 3 on the other. In the second grid only one of the groups (4 6 5 7) has, so no order is right
+// for both.
 TEST(SumOrder, OfAProgramNeedsGroupsThatStandAlike) {
   const Hierarchy machine = {2, 2, 2};
   const GridPtr alike = Grid::make({4, 2}, {0, 6, 2, 4, 1, 7, 3, 5});
@@ -158,6 +159,8 @@ TEST(SumOrder, OfAProgramNeedsGroupsThatStandAlike) {
   EXPECT_TRUE(memberOrder(*other, {0}, {8}).empty());
 }
 
+// The contributions of a position: reals that are the same for copies, since coordinates on axes
+// with property B do not enter the random stream.
 std::vector<double> realsOf(const Layout& layout, int position, unsigned seed) {
   std::uint64_t stream = seed;
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
@@ -169,6 +172,8 @@ std::vector<double> realsOf(const Layout& layout, int position, unsigned seed) {
   return reals;
 }
 
+// Expects the same bits on all ranks that differ only on axes of copies (B). Their other
+// coordinates number the groups.
 void expectEqualCopies(const DTensor& y, const std::string& what) {
   int group = y.position() < 0 ? MPI_UNDEFINED : 0;
   for (int axis = 0; y.position() >= 0 && axis < y.layout().grid().axes(); ++axis)

@@ -105,6 +105,8 @@ private:
 
 class Transports : public testing::TestWithParam<Transport> {};
 
+// The same action four times: by messages, which is the expected one; and by the transport under
+// test with arrays of the library, of the user, and of the user in shared memory.
 TEST_P(Transports, GiveTheSameBits) {
   if (GetParam() == Transport::Shared && world()->size() > 1) {
     ASSERT_TRUE(world()->arena()) << world()->whyNoArena();
@@ -211,6 +213,7 @@ TEST(NoSharedMemory, FallsToMessagesAndSaysWhy) {
   });
 }
 
+// The sizes of these arenas are in MiB.
 TEST(NoSharedMemory, ASmallArenaHoldsWhatItCan) {
   const CommPtr comm = communicatorWithArena(1);
   expectRightOn(comm, Transport::Shared);
@@ -274,7 +277,7 @@ TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
   limit("32767");
   EXPECT_EQ(foundAfterAChange(true), 2);
   expectError(TENON_ERR_OPTION, {"'-tenon_conversion_pack_limit'", "'-1'"}, [&] { limit("-1"); });
-  limit("8192");
+  limit("8192"); // the default
 }
 
 // Input and output are in one array, and parts are larger than a lane.

@@ -42,6 +42,8 @@ TEST_F(ReductionC, ListsPlacements) {
   TenonInt count = 0, matrix[6] = {};
   expectSuccess(TenonPlacementListGetCount(list_, &count));
   EXPECT_EQ(count, 5);
+  // Row by row: axis 0 of 8 processes is split into 2 over nodes and 4 over devices, axis 1 into 1
+  // and 2, axis 2 into 2 and 2. The columns multiply to 4 nodes and 16 devices.
   expectSuccess(TenonPlacementListGetMatrix(list_, 2, matrix));
   EXPECT_EQ(std::vector<TenonInt>(matrix, matrix + 6), (std::vector<TenonInt>{2, 4, 1, 2, 2, 2}));
 }
@@ -50,6 +52,7 @@ TEST_F(ReductionC, KnowsTheLevelsOfAReduction) {
   int levels = -1;
   TenonInt hierarchy[2] = {};
   const int both[] = {2, 0}, middle[] = {1};
+  // Placement 2 is [[2 4] [1 2] [2 2]]: axes 2 and 0 have 2 x 2 parts on nodes and 2 x 4 in them.
   expectSuccess(TenonPlacementListGetHierarchy(list_, 2, 2, both, &levels, hierarchy));
   EXPECT_EQ(levels, 2);
   EXPECT_EQ(hierarchy[0], 4);
@@ -62,13 +65,13 @@ TEST_F(ReductionC, KnowsTheLevelsOfAReduction) {
 }
 
 TEST_F(ReductionC, ListsPrograms) {
-  makePrograms(4, {0, 2}, 5);
+  makePrograms(4, {0, 2}, 5); // on two levels, with at most 5 steps
   TenonInt count = 0;
   expectSuccess(TenonReductionProgramsGetCount(programs_, &count));
   EXPECT_EQ(count, 47);
   char text[64] = "";
   int steps = 0;
-  std::vector<TenonInt> bySize(5, 0);
+  std::vector<TenonInt> bySize(5, 0); // [n]: number of programs of n steps
   for (TenonInt i = 0; i < count; ++i) {
     expectSuccess(TenonReductionProgramsGetSize(programs_, i, &steps));
     ++bySize.at(steps);
@@ -196,6 +199,7 @@ TEST_F(ReductionC, PredictsTimesOnAMachine) {
       TenonReductionProgramsPredict(programs_, machine, TENON_REDUCTION_RING, 16, seconds.data()));
   // Eight groups, of eight devices on four nodes, leave each node: 8 x 2 x 7/8 x 16 B / (2 B/s).
   EXPECT_DOUBLE_EQ(seconds[0], 112);
+  // In a tree each group's load is twice the bytes: 8 x 2 x 16 B / (2 B/s).
   expectSuccess(
       TenonReductionProgramsPredict(programs_, machine, TENON_REDUCTION_TREE, 16, seconds.data()));
   EXPECT_DOUBLE_EQ(seconds[0], 128);

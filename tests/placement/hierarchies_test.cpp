@@ -35,6 +35,9 @@ std::vector<Move> allowed(std::vector<Move> moves, WithMaster master) {
   return moves;
 }
 
+// At most this many steps in a program.
+constexpr int kSizeLimit = 5;
+
 // Returns the programs as groups of devices.
 LoweredSet lowered(const ProgramSet& programs, const std::vector<Move>& moves) {
   LoweredSet set;
@@ -60,7 +63,8 @@ LoweredSet onAllDevices(const Placement& placement, int axis, const Hierarchy& h
     for (std::vector<int>& group : move.groups)
       for (int& device : group)
         device = devices[device];
-  return lowered({placement.devices(), moves, placement.reductionGroups({axis}), 5}, moves);
+  return lowered({placement.devices(), moves, placement.reductionGroups({axis}), kSizeLimit},
+                 moves);
 }
 
 // Devices in the order of their numbers, that is level by level.
@@ -104,7 +108,7 @@ LoweredSet axisPrograms(const Placement& placement, int axis, WithMaster master)
   const int members = deviceCount(hierarchy);
   std::vector<int> all(members);
   std::iota(all.begin(), all.end(), 0);
-  const ProgramSet programs(members, moves, {all}, 5);
+  const ProgramSet programs(members, moves, {all}, kSizeLimit);
   for (Move& move : moves)
     move.groups = placement.lowered({axis}, move.groups);
   return lowered(programs, moves);
@@ -136,6 +140,9 @@ void forEachReduction(Check check) {
         check(placement, axis);
 }
 
+// The numbers of distinct programs on (a), (b), (c) and (d). A reduction over two levels has 47
+// programs, over one level 3 (synthesis_test.cpp). (a) has none where the groups of the system's
+// levels do not make up those of the reduction.
 TEST(Hierarchies, NumbersOfProgramsOfEach) {
   const auto numbers = [](Matrix matrix, int axis) {
     return setsOf(Placement(std::move(matrix)), axis, WithMaster::Yes).sizes();

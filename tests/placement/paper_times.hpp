@@ -42,7 +42,7 @@ inline std::pair<double, double> predicted(const Machine& machine, const Placeme
                                            ReductionAlgorithm algorithm) {
   Simulation simulation(machine, placement, axes, algorithm, kPaperBytes);
   const int levels = static_cast<int>(placement.reductionHierarchy(axes).size());
-  const auto programs = reductionPrograms(levels, 5);
+  const auto programs = reductionPrograms(levels, /*sizeLimit=*/5); // the single AllReduce first
   double least = simulation.seconds(programs->program(0));
   const double allReduce = least;
   for (Index i = 1; i < programs->count(); ++i)
@@ -64,9 +64,12 @@ inline std::vector<PaperCase> paperCases(const std::string& machine, ReductionAl
     const auto [allReduce, optimal] =
         predicted(described, placementOf(row.at("matrix")),
                   row.at("reduce").get<std::vector<int>>(), algorithm);
-    cases.push_back({machine, row.at("matrix").dump() + " over " + row.at("reduce").dump(),
-                     row.at("allreduce").at(column), row.at("optimal").at(column), allReduce,
-                     optimal});
+    cases.push_back({.machine = machine,
+                     .label = row.at("matrix").dump() + " over " + row.at("reduce").dump(),
+                     .allReducePrinted = row.at("allreduce").at(column),
+                     .optimalPrinted = row.at("optimal").at(column),
+                     .allReduce = allReduce,
+                     .optimal = optimal});
   }
   return cases;
 }

@@ -136,6 +136,8 @@ TEST(Placement, ReducesAmongDevicesThatDifferInTheAxes) {
             (DeviceGroups{{0, 1}, {8, 9}, {2, 3}, {10, 11}, {4, 5}, {12, 13}, {6, 7}, {14, 15}}));
 }
 
+// The rows of a matrix are axes and its columns levels: over axes 0 and 2, each level has the
+// product of both entries, such as 1 * 7, 2 * 8 and 3 * 9. Levels of one unit are left out.
 TEST(Placement, SeveralAxesAreCollapsedLevelByLevel) {
   const Placement table1(Matrix{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}});
   EXPECT_EQ(table1.reductionHierarchy({0, 2}), (Hierarchy{7, 16, 27}));

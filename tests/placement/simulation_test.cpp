@@ -28,8 +28,12 @@ double allReduce(const Machine& machine, const Matrix& matrix, int axis,
   return simulation.seconds(parseProgram("(0, InsideGroup, AllReduce)"));
 }
 
-// Times of a single AllReduce over axis 0 or 1 of a placement, by a ring or a tree, as in the
-// paper's Table 3: computed by hand from loads and bandwidths, to two digits after the point.
+// Seconds of a single AllReduce over axis 0 or 1 of a placement, by a ring or a tree, as in the
+// paper's Table 3: computed by hand from loads and bandwidths, to two digits after the point. For
+// example, in the matrix {{4, 1}, {1, 16}} on four nodes of 16 A100, axis 0 is between the nodes.
+// Each GPU of a node is in another group, so 16 groups share the NIC of 8 GB/s. A ring of 4 sends
+// 2 * 3/4 S = 1.5 S of each GPU's S = kPaperBytes: 1.5 * 16 S / 8e9 = 64.42; a tree sends 2 S:
+// 85.90. Axis 1 is inside a node, with 270 GB/s for each GPU: 2 * 15/16 S / 270e9 = 0.15.
 struct Row {
   Matrix matrix;
   double ring0, tree0, ring1, tree1;
@@ -45,6 +49,7 @@ void expectRows(const Machine& machine, const std::vector<Row>& rows) {
   }
 }
 
+// The numbers of a row are ring and tree over axis 0, then ring and tree over axis 1.
 TEST(Simulation, GivesTable3OfTheA100Nodes) {
   expectRows(paperMachine("a100x16", 4), {
                                              {{{1, 2}, {4, 8}}, 0.08, 0.16, 10.40, 10.74},
@@ -120,6 +125,8 @@ TEST(Simulation, AddsTheLatencyOfItsRounds) {
     return Simulation(machine, Placement({{2, 8}}), {0}, algorithm, 1e-30)
         .seconds(parseProgram(program));
   };
+  // A ring of 16 devices has 2 x 15 rounds, a tree 2 log2(16); in a program with a step per level,
+  // rings of 8 have 7 rounds each and rings of 2 have 2.
   EXPECT_DOUBLE_EQ(2 * 15 * 1e-3, latency(kRing, "(0, InsideGroup, AllReduce)"));
   EXPECT_DOUBLE_EQ(2 * 4 * 1e-3, latency(kTree, "(0, InsideGroup, AllReduce)"));
   EXPECT_DOUBLE_EQ(2 * 7 * 1e-6 + 2 * 1e-3,
@@ -150,9 +157,12 @@ TEST(Simulation, RefusesAnotherSystem) {
 }
 
 TEST(Simulation, RanksByTimeThenSize) {
-  std::vector<Prediction> all{{0, 3, 2.0}, {1, 0, 1.0}, {0, 2, 1.0}, {0, 0, 1.0}};
+  std::vector<Prediction> all{{.placement = 0, .program = 3, .seconds = 2.0},
+                              {.placement = 1, .program = 0, .seconds = 1.0},
+                              {.placement = 0, .program = 2, .seconds = 1.0},
+                              {.placement = 0, .program = 0, .seconds = 1.0}};
   rank(all);
-  std::vector<std::pair<Index, Index>> order;
+  std::vector<std::pair<Index, Index>> order; // placement and program
   for (const Prediction& one : all)
     order.emplace_back(one.placement, one.program);
   EXPECT_EQ((std::vector<std::pair<Index, Index>>{{0, 0}, {1, 0}, {0, 2}, {0, 3}}), order);

@@ -94,6 +94,7 @@ TEST(Synthesis, LevelsOfOneAddNothing) {
 }
 
 TEST(Synthesis, EveryProgramReducesOnTheWholeSystem) {
+  // The sizes of the machine's levels, those of the axes, and the axes over which is summed.
   using Case = std::tuple<Hierarchy, Hierarchy, std::vector<int>>;
   for (const auto& [system, axes, reduce] : {Case{{2, 4, 8}, {64}, {0}},
                                              {{4, 2, 4}, {4, 8}, {1}},

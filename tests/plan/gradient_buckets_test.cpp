@@ -45,7 +45,7 @@ Ref<LayerPlan> planOverBatch(const NetworkCase& c, Index bucketBytes) {
   const Ref<LayerPlan> plan = planOf(c, world());
   const std::vector<PlannedLayer> layers = planOf(c, world())->search().layers;
   for (const PlannedLayer& layer : layers)
-    if (size > 1)
+    if (size > 1) // on all axes of the plan's grid: one for 2 ranks, two for 4, three for 8
       plan->fix(layer.name, size == 2 ? "n" : fmt::format("n{}", size == 4 ? 2 : 3));
   plan->set("gradient_bucket", bucketBytes);
   return plan;
@@ -53,10 +53,11 @@ Ref<LayerPlan> planOverBatch(const NetworkCase& c, Index bucketBytes) {
 
 TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
   const int size = world()->size();
-  for (const NetworkCase& c : {networkCases()[0], networkCases()[2]}) {
+  for (const NetworkCase& c : {caseNamed("lenet5"), caseNamed("residual")}) {
     std::vector<std::vector<double>> losses;
     std::vector<Index> messages;
     std::vector<int> reductions;
+    // No buckets, several, and one for all parameters.
     for (Index bytes : {Index(0), Index(4000), Index(1) << 30}) {
       const Ref<LayerPlan> plan = planOverBatch(c, bytes);
       plan->setUp();
@@ -80,7 +81,7 @@ TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
 // In a plan without buckets each gradient is reduced by itself, but together in a step of an
 // optimizer whose own setting is above 0.
 TEST(GradientBuckets, OfAPlanWithoutAreLeftToTheOptimizer) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const int size = world()->size();
   std::vector<Index> messages;
   for (const Index bytes : {Index(-1), Index(0), Index(1) << 30}) {
@@ -98,7 +99,7 @@ TEST(GradientBuckets, OfAPlanWithoutAreLeftToTheOptimizer) {
 // Gradients that accumulate over several adjoints, that the caller changes, or of which one
 // parameter is frozen.
 TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const auto directions = [&](Index bytes) {
     const Ref<LayerPlan> plan = planOf(c, world());
     plan->set("gradient_bucket", bytes);
@@ -149,7 +150,7 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
 // A parameter in a bucket has no reduction of its own until the caller requests its direction after
 // a possible change of the gradient.
 TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const auto own = [](const Layer& network) {
     Index reductions = 0;
     for (const Ref<Parameter>& parameter : network.parameters())
@@ -180,7 +181,7 @@ TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
 // The adjoint of a plan reduces gradients, also after clipGradientNorm(), so gradients that are
 // reduced need not be those that were clipped.
 TEST(GradientBuckets, AreReducedAfterClippingToo) {
-  const Ref<LayerPlan> plan = planOverBatch(networkCases()[0], Index(1) << 30);
+  const Ref<LayerPlan> plan = planOverBatch(caseNamed("lenet5"), Index(1) << 30);
   PlannedTensors run(*plan);
   const Ref<Optimizer> optimizer = makeOptimizer("sgd", Ref<Layer>::share(&run.network));
   const auto adjoint = [&] {

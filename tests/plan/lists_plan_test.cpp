@@ -163,7 +163,8 @@ ListedCase wideNetwork(const MeshPart& part) {
             };
             const int wide = node(newAffine(world(), 3, 8), "wide", {-1});
             const int ends = node(newLayer(world(), "gather"), "ends", {wide, -2});
-            const int edges = node(newAffine(world(), 18, 12), "edges", {ends});
+            // The values of both ends of an edge, 8 each, and the 2 of the edge itself.
+            const int edges = node(newAffine(world(), 2 * 8 + 2, 12), "edges", {ends});
             const int sum = node(newLayer(world(), "segmentsum"), "sum", {edges});
             node(newAffine(world(), 12, 4), "last", {sum});
             net->setList("", "", part.list);
@@ -241,8 +242,9 @@ TEST(ListedPlan, ChoosesForLayersWithoutLists) {
   }
 }
 
-// A network from a field on a grid to a mesh of 9 nodes and back. The rows of the field and the
-// nodes are on different process grids.
+// A network from a field of 6 x 8 points to a mesh of 9 nodes and back. The rows of the field and
+// the nodes are on different process grids. Node n reads the points 5 n and 5 n + 17, modulo 48,
+// and point p reads node p modulo 9, so that most edges cross ranks.
 TEST(ListedPlan, LeadsFromAGridToAMeshAndBack) {
   const int size = world()->size(), across = size % 2 == 0 ? 2 : 1;
   const Layout field({.shape = {1, 3, 6, 8},
@@ -327,8 +329,8 @@ TEST(ListedPlan, OfPatchesPredictsWhatTheLogCounts) {
   const int size = world()->size();
   std::vector<std::vector<Index>> places(static_cast<std::size_t>(size));
   for (Index place = 0; place < 12; ++place)
-    if (place != 5) // land
-      places[(place * place + 1) % size].push_back(place);
+    if (place != 5)                                        // land
+      places[(place * place + 1) % size].push_back(place); // ranks have different numbers of tiles
   const PatchLinksPtr links =
       linkTiles({3, 4}, places,
                 {{Boundary::Symmetric, Boundary::Zero}, {Boundary::Periodic, Boundary::Periodic}});

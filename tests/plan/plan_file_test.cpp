@@ -89,7 +89,7 @@ TEST_F(PlanFiles, GiveTheSamePlan) {
 
 // A plan with any placement of the grid's axes can be loaded, regardless of the setting.
 TEST_F(PlanFiles, OfAnyPlacementLoadWithoutTheSetting) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const auto on = [&] {
     const Ref<LayerPlan> plan = planOf(c, world());
     plan->set("processes", Index(12));
@@ -108,9 +108,9 @@ TEST_F(PlanFiles, OfAnyPlacementLoadWithoutTheSetting) {
 }
 
 TEST_F(PlanFiles, AreRefusedForAnotherNetworkOrShape) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   saved(c);
-  NetworkCase other = networkCases()[2];
+  NetworkCase other = caseNamed("residual");
   other.input = c.input;
   expectRefused(TENON_ERR_FORMAT, {"another network", "C1", "first"}, planOf(other, world()));
   NetworkCase larger = c;
@@ -129,7 +129,7 @@ TEST_F(PlanFiles, AreRefusedForAnotherNetworkOrShape) {
 }
 
 TEST_F(PlanFiles, AreRefusedForOtherLevels) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const auto on = [&](const std::vector<Index>& levels) {
     const Ref<LayerPlan> plan = planOf(c, world());
     plan->set("processes", Index(6));
@@ -144,7 +144,7 @@ TEST_F(PlanFiles, AreRefusedForOtherLevels) {
 
 // Files that end too early, with changed content, of an earlier version, or missing.
 TEST_F(PlanFiles, AreRefusedWhereDamaged) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const std::string text = saved(c);
   const Ref<LayerPlan> plan = planOf(c, world());
   for (std::size_t length = 0; length + 2 < text.size(); length += text.size() / 23) {
@@ -173,7 +173,7 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
 TEST_F(PlanFiles, AreRefusedWithForeignParallelizationsAndGrids) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const std::string text = saved(c);
   const auto changed = [&](const std::string& key, const char* end, const char* to) {
     std::string other = text;
@@ -198,7 +198,7 @@ TEST_F(PlanFiles, AreRefusedWithForeignParallelizationsAndGrids) {
 TEST_F(PlanFiles, AreRefusedIfTheyContradictThemselves) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const std::string text = saved(c);
   // The text with another value of a key in the first layer.
   const auto changed = [&](const std::string& key, const std::string& to) {

@@ -27,6 +27,8 @@ private:
   }
 };
 
+// Sets what a network saves for the adjoint: the type of saved values, the number of Apply calls
+// that can be pending, and every third layer, from one that depends on the draw, to be recomputed.
 void drawSettings(Layer& network, unsigned draw) {
   network.set("saved_type", std::string(draw / 4 % 2 == 0 ? "same" : "bfloat16"));
   network.setStackDepth(static_cast<int>(1 + draw % 3));
@@ -64,6 +66,7 @@ void expectSame(Layer& network, const Layouts& inputs) {
   const MapList& list = network.maps(inputs).list();
   const RunMemory planned = counted(network, inputs);
   const Order order = network.setup(inputs).network().order();
+  // The passes of an Apply and of its adjoint.
   const Pass passes[] = {applyPass(list, order),
                          adjointPass(list, Chosen(inputs.size(), true), order)};
   for (std::size_t p = 0; p < 2; ++p)

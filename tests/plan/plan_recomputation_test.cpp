@@ -82,6 +82,7 @@ protected:
 TEST_F(Recomputation, FitsWithTheSameBits) {
   const Ref<LayerPlan> free = planOf(kCase, world());
   const StepResults saving = stepOf(*free);
+  // Limits below the memory of the free plan by these shares of its saved activations.
   for (double share : {0.2, 0.35}) {
     const double limit = free->found().bytes - share * double(saving.memory.saved);
     const Ref<LayerPlan> plan = planWithin(limit, *free);

@@ -12,7 +12,7 @@ namespace tenon::test {
 namespace {
 
 TEST(PlanView, NamesEveryLayer) {
-  const NetworkCase c = networkCases()[2];
+  const NetworkCase c = caseNamed("residual");
   const Ref<LayerPlan> plan = planOf(c, world());
   EXPECT_NE(plan->describe().find("not searched"), std::string::npos);
   plan->setUp();
@@ -24,7 +24,7 @@ TEST(PlanView, NamesEveryLayer) {
 
 // In simulated time: each call of the clock returns one microsecond more.
 TEST(PlanReport, HasPredictedAndMeasuredMessages) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const Ref<LayerPlan> plan = planOf(c, world());
   if (world()->size() > 1)
     plan->fix("C1", forcedParallelization("hw"));

@@ -111,7 +111,7 @@ TEST(LayerPlan, RunsInstanceNormsByArea) {
 
 // A plan is separate from the settings: a saved network is the one that was planned.
 TEST(LayerPlan, WritesNoSettingsIntoTheNetwork) {
-  const NetworkCase c = networkCases().front();
+  const NetworkCase c = caseNamed("lenet5");
   const Ref<Layer> network = c.make(world());
   const std::string before = networkText(describeNetwork(*network));
   const auto plan = makeRef<LayerPlan>(network, c.input[0]);
@@ -133,7 +133,7 @@ std::vector<Layout> layoutsOf(Layer& network) {
 
 // A planned network that becomes a node of another one runs as planned.
 TEST(LayerPlan, StaysWithItsNetworkInAnotherOne) {
-  const Ref<LayerPlan> plan = planOf(networkCases().front(), world());
+  const Ref<LayerPlan> plan = planOf(caseNamed("lenet5"), world());
   plan->setUp();
   const std::vector<Layout> planned = layoutsOf(plan->layer());
   const Ref<Layer> outer = newNetwork(world(), "sequential");
@@ -225,7 +225,7 @@ TEST(LayerPlan, StaysInTheLayoutOfTheField) {
   plan->setUp();
   EXPECT_EQ(plan->layerNamed("conv").labels, size > 1 ? "input:h" : "input:all")
       << plan->describe();
-  EXPECT_EQ(&plan->layer(), conv.get()) << "a repartition stands behind what lies there";
+  EXPECT_EQ(&plan->layer(), conv.get()) << "the plan has added a repartition";
   const std::vector<LayerCost> costs = plan->costs(world()->rank(), /*inputCotangent=*/false);
   const int neighbours = (world()->rank() > 0) + (world()->rank() + 1 < size);
   const PhaseCost& apply = costs.front()[static_cast<int>(Phase::ApplyMove)];
@@ -351,12 +351,12 @@ TEST(LayerPlan, TakesSeveralInputs) {
 // Plans that leave processes idle, and plans on a grid with reversed axes.
 TEST(LayerPlan, TrainsOnOtherGrids) {
   const int size = world()->size();
-  const NetworkCase c = networkCases()[2];
+  const NetworkCase c = caseNamed("residual");
   const Ref<LayerPlan> fewer = planOf(c, world()), inner = planOf(c, world());
   if (size > 1)
     fewer->set("processes", Index(size - 1));
   fewer->set("fewer_processes", true);
-  fewer->set("link_latency", 1.0); // one process is the fastest
+  fewer->set("link_latency", 1.0); // of a second, so one process is the fastest
   ASSERT_NO_FATAL_FAILURE(expectSameLosses(*fewer, c));
   EXPECT_EQ(fewer->found().grid->size(), 1);
   inner->set("placement", "space");
@@ -395,7 +395,7 @@ TEST(LayerPlan, RefusesAContainerWithoutLayers) {
 }
 
 TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const Ref<Layer> network = c.make(world());
   const std::string before = network->agreedText();
   const auto plan = makeRef<LayerPlan>(network, c.input[0]);
@@ -412,7 +412,7 @@ TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {
 }
 
 TEST(LayerPlan, RefusesWhatCannotRun) {
-  const NetworkCase c = networkCases()[0];
+  const NetworkCase c = caseNamed("lenet5");
   const Ref<LayerPlan> many = planOf(c, world());
   many->set("processes", Index(world()->size() + 1));
   expectError(TENON_ERR_STATE, {"processes", "communicator"}, [&] { many->setUp(); });

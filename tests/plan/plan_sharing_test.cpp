@@ -86,7 +86,7 @@ Index pricesMade() {
 }
 
 TEST(LayerPlan, IsPricedOnOneRankAlone) {
-  const NetworkCase c = networkCases()[2];
+  const NetworkCase c = caseNamed("residual");
   const std::string path = fmt::format("plan_sharing_test.{}.json", world()->size());
   const Ref<LayerPlan> plan = planOf(c, world()), loaded = planOf(c, world());
   logEnable(true);

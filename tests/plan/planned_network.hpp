@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -35,9 +36,13 @@ inline std::vector<NetworkCase> networkCases() {
           {"residual", {8, 1, 8, 8}, residual},
           {"unet3d", {2, 1, 16, 16, 16}, unet3d}};
 }
+inline NetworkCase caseNamed(const std::string& name) {
+  const std::vector<NetworkCase> all = networkCases();
+  return *std::ranges::find(all, name, &NetworkCase::name);
+}
 
-// A network whose first windows reach only ahead, so the first process has fewer outputs than the
-// others.
+// A network whose first windows reach only ahead. An output is computed where the middle of its
+// window is, so of 16 outputs the first of two processes has 6, and the second 10.
 inline NetworkCase aheadCase() {
   return {"ahead", {4, 1, 16}, [](const CommPtr& comm) {
             const Ref<Layer> network = newNetwork(comm, "sequential");
@@ -51,8 +56,8 @@ inline NetworkCase aheadCase() {
           }};
 }
 
-// The layout of a solver's field: the last two dimensions are split into blocks of increasing size,
-// and the grid lists the ranks in reverse order.
+// The layout of a solver's field: the last two dimensions are split into blocks of increasing size
+// (12 elements into 4 and 8), and the grid lists the ranks in reverse order.
 inline Layout unevenField(const Shape& shape) {
   const int size = world()->size(), columns = size > 2 ? 2 : 1, rows = size / columns;
   const int rank = static_cast<int>(shape.size());
@@ -98,7 +103,8 @@ inline std::string parallelizationOfField(const NetworkCase& c, const std::strin
 }
 
 // A parallelization for 2, 4 or 8 processes with one label for the only axis or two axes of the
-// grid. On 8 processes the first axis splits the batch.
+// grid. On 8 processes the first axis splits the batch: "o" becomes "o", "o2" or "n,o2", and "hw"
+// becomes "h", "hw2-" or "n,hw2-" (parallelization.hpp explains the dash).
 inline std::string forcedParallelization(const std::string& label) {
   const int size = world()->size();
   const std::string run = size == 2 ? label.substr(0, 1) : label + (label == "hw" ? "2-" : "2");

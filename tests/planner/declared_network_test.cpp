@@ -49,7 +49,8 @@ std::vector<std::string> namesOf(const DeclaredNetwork& network) {
 TEST(NetworkOfLayers, PlansLayersThatHaveParametersOrSeveralInputs) {
   const DeclaredNetwork network = leNet(8);
   EXPECT_EQ(namesOf(network), (std::vector<std::string>{"C1", "C3", "C5", "F6", "Output"}));
-  // A tanh or relu and a pooling; the second also a flatten.
+  // Layers without parameters depend on the one before: a tanh or relu and a pooling, after the
+  // second convolution also a flatten.
   EXPECT_EQ(network.layers[0].dependents.size(), 2u);
   EXPECT_EQ(network.layers[1].dependents.size(), 3u);
   ASSERT_EQ(network.moves.size(), 4u);
@@ -115,7 +116,7 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
         R"({{"format": "tenon-network-1", "type": "sequential", "layers": [
  {{"type": "conv", "name": "a", "in_channels": 1, "out_channels": 1, "kernel": [5, 5]{}}}]}})",
         more);
-    // Kernels are so slow that only operations matter.
+    // Kernels are so slow that only operations matter: the time is that of the most rows.
     const OwnRates slow{.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e3}};
     return OwnModel(declareNetwork(fileOf(text), input), FineGrid({3}), slow);
   };

@@ -70,6 +70,8 @@ TEST(Elimination, ListsTheBestPlansInOrder) {
   });
 }
 
+// Six layers, each a neighbour of all others: the table of any layer has 57^6 entries, more than
+// kMaxCombinations.
 TEST(Elimination, RefusesTooManyConnections) {
   CostTables tables;
   for (int layer = 0; layer < 6; ++layer) {
@@ -77,11 +79,12 @@ TEST(Elimination, RefusesTooManyConnections) {
     tables.seconds.emplace_back(57, 0.0);
     tables.bytes.emplace_back(57, 0.0);
     for (int other = 0; other < layer; ++other)
-      tables.pairs.push_back({other, layer, std::vector<double>(57 * 57, 0.0)});
+      tables.pairs.push_back(
+          {.from = other, .to = layer, .seconds = std::vector<double>(57 * 57, 0.0)});
   }
   expectError(TENON_ERR_SUPPORT, {"layer L0", "L1, L2, L3, L4, L5", "fix the parallelization"},
               [&] { Elimination elimination(tables); });
-  // With a parallelization that is fixed, it is one layer less.
+  // With the parallelizations of two layers fixed, 57^4 combinations remain.
   const std::vector<int> one = {5};
   std::vector<int> all(57);
   for (int k = 0; k < 57; ++k)
@@ -131,6 +134,7 @@ TEST(MemoryBound, NamesTheLayersThatNeedMost) {
   expectError(TENON_ERR_MEMORY_LIMIT,
               {"limit is 90 B", "at least 105 B", "15 B more", "large 100 B, small 5 B"},
               [&] { fastestPlan(tables, 90); });
+  // The limit excludes the faster state of the small layer, which needs 10 bytes.
   EXPECT_EQ(fastestPlan(tables, 105).choice, (std::vector<int>{1, 0}));
 }
 

@@ -16,7 +16,8 @@
 namespace tenon {
 namespace {
 
-constexpr double kAlpha = 2e-6, kBeta = 4 / 6e9; // seconds of a message and of an element
+constexpr double kAlpha = 2e-6, kBeta = 4 / 6e9; // seconds of a message and of 4 bytes
+constexpr T1Link kLink = {.alpha = kAlpha, .beta = kBeta / 4};
 
 // Parts of the batch, of output and input channels, and of the rows.
 struct Grid4 {
@@ -56,7 +57,9 @@ public:
   }
 
 private:
-  // The bandwidth and rounds of n processes that share so many elements.
+  // Seconds of a gather or a reduce-scatter among n processes that share so many elements: each
+  // sends or receives all but its own share, in log2 n rounds. It is used twice for a sum, and for
+  // a gather with its adjoint.
   static double shared(double n, double elements) {
     return kAlpha * std::log2(n) + kBeta * elements * (n - 1) / n;
   }
@@ -72,6 +75,10 @@ private:
     return double(layer.input[0]) / g.s >= least && double(layer.output[0]) / g.s >= 1;
   }
 
+  // Seconds of a layer: the sum of weight gradients over the processes that have the same weights;
+  // the halo, in both passes except for the network's input, from one neighbour of two parts or two
+  // neighbours of more; the sum over input channels, in both passes; and for the last layer, the
+  // gather of its output channels by the loss.
   double layer(std::size_t number, const Grid4& g) const {
     const TableLayer& layer = table_.layers[number];
     if (!isPossible(layer, g))
@@ -90,7 +97,8 @@ private:
   }
 
   // Seconds of a move. Its source is split into o i parts of the channels, s of space and b of the
-  // batch, by the numbers of grid q; its target into i, s and b parts, by those of t.
+  // batch, by the numbers of grid q; its target into i, s and b parts, by those of t. A process has
+  // 1/g of the elements that it needs already.
   double move(std::size_t edge, const Grid4& q, const Grid4& t) const {
     const double target = t.i * t.s * t.b;
     const double g = std::max(q.o * q.i, t.i) * std::max(q.s, t.s) * std::max(q.b, t.b) / target;
@@ -110,7 +118,7 @@ TEST(Grids, PlansWithBothLabelsAreTheLeastOfAllGrids) {
     for (const int batch : {64, 256, 2048})
       for (const int processes : {8, 64, 512}) {
         const double least = ChainOfGrids(table, batch, processes, /*bothLabels=*/true).least();
-        const T1Model model(table, batch, FineGrid({processes}), {2e-6, 1.0 / 6e9}, true);
+        const T1Model model(table, batch, FineGrid({processes}), kLink, /*inputChannels=*/true);
         EXPECT_NEAR(findPlan(model).seconds, least, 1e-9 * least)
             << name << " " << batch << " on " << processes;
         EXPECT_LE(least, ChainOfGrids(table, batch, processes, /*bothLabels=*/false).least());
@@ -124,7 +132,7 @@ TEST(Grids, BothLabelsSaveTimeWhereOneDoesNot) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
   const auto expect = [&](int batch, double one, double both) {
     EXPECT_NEAR(ChainOfGrids(table, batch, 512, /*bothLabels=*/false).least(), one, 1e-6 * one);
-    const T1Model model(table, batch, FineGrid({512}), {2e-6, 1.0 / 6e9}, true);
+    const T1Model model(table, batch, FineGrid({512}), kLink, /*inputChannels=*/true);
     EXPECT_NEAR(findPlan(model).seconds, both, 1e-6 * both);
   };
   expect(2048, 6.7701759e-3, 4.8849173e-3);
@@ -134,7 +142,7 @@ TEST(Grids, BothLabelsSaveTimeWhereOneDoesNot) {
 // The matrix product of a fully connected layer on a process grid of P_fo x P_fi.
 TEST(Grids, AFullyConnectedLayerCanHaveBothLabels) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
-  const T1Model model(table, 2048, FineGrid({8}), {2e-6, 1.0 / 6e9}, true);
+  const T1Model model(table, 2048, FineGrid({8}), kLink, /*inputChannels=*/true);
   const FoundPlan found = findPlan(model, {.fixed = {{"fc6", "n,o,i"}}});
   EXPECT_EQ(found.layers[5].labels, "n,o,i");
   EXPECT_EQ(found.layers[5].meaning, "batch over 2, channels out over 2, channels in over 2");

@@ -102,6 +102,7 @@ TEST(HaloGroups, NoOtherGroupsSaveMoreByTheModelsPrices) {
   FixedParallelizations fixed;
   for (int i = 0; i < convolutions; ++i)
     fixed[fmt::format("L{}", i)] = "input:h,w";
+  // The slower the kernels, the more it costs to compute a halo, and the smaller the best groups.
   for (const double flops : {5e10, 2e11, 1e13}) {
     const auto modelWhere = [&](int exchanging) {
       const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9},
@@ -113,6 +114,7 @@ TEST(HaloGroups, NoOtherGroupsSaveMoreByTheModelsPrices) {
     const std::vector<int> parallelizations = findPlan(model, {.fixed = fixed}).parallelizations;
     const double most = model.sharedHalos(parallelizations, convolutions, 0).seconds;
     EXPECT_GT(most, 0) << flops;
+    // Bit 0 stays 0: the first convolution exchanges its halo in any case.
     for (int exchanging = 2; exchanging < 1 << convolutions; exchanging += 2)
       EXPECT_LE(modelWhere(exchanging).sharedHalos(parallelizations, convolutions, 0).seconds,
                 most * (1 + 1e-9))

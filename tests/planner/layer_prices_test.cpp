@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::infinity(); // a rate at which all is free
+constexpr double kFree = std::numeric_limits<double>::infinity(); // the rate of kernels at no cost
 constexpr Index kElementBytes = 8;
 const LinkRates kLinks = {.latency = 2e-6, .bandwidth = 6e9};
 
@@ -27,7 +27,7 @@ public:
   PricedLayer(const std::string& type, const Shape& input, int dim, bool trains,
               const NamedSettings& settings = {})
       : conversions_(kLinks, 2),
-        prices_(conversions_, {.links = kLinks, .kernels = {.flops = kNone, .memory = kNone}},
+        prices_(conversions_, {.links = kLinks, .kernels = {.flops = kFree, .memory = kFree}},
                 kElementBytes, trains) {
     const auto declaration = makeDeclaration(type);
     for (const auto& [name, value] : settings)

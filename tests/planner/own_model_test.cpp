@@ -138,7 +138,9 @@ TEST(OwnModel, FindsTheBestOfAllCombinations) {
   }
 }
 
-// One process computes and does not communicate.
+// One process computes and does not communicate. A layer has 2 operations for each sample, output
+// pixel and weight (a convolution), or sample and weight (an affine layer). The adjoint has twice
+// as many, for the gradients of weights and of inputs, but the first layer's input needs none.
 TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
@@ -158,6 +160,9 @@ TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
     DeclaredNetwork network = declareNetwork(smallNetwork(), 4);
     network.elementBytes = elementBytes;
     const OwnModel model(network, FineGrid({2}), slow);
+    // Elements that the forward kernel reads and writes: inputs, half of the weights and of the
+    // outputs. The adjoint, one call too, reads as many, and writes the gradients of inputs and
+    // weights.
     const double forward = 4 * 180 + 4320 / 2 + 4 * 12, again = 4 * 180 + 4320 / 2;
     const int half = model.parse(2, "o");
     EXPECT_NEAR(model.layerSeconds(2, half, Precision::Lower),
@@ -180,22 +185,14 @@ TEST(OwnModel, MovesCountTheCellsOfTheDataType) {
               2 * single.moveSeconds(1, from, to, Precision::Exact), 1e-25);
 }
 
-int wordNamed(const OwnModel& model, int layer, const std::string& text) {
-  return model.parse(layer, text);
-}
-
 // If parallelizations agree in batch and space, only halos are moved.
 TEST(OwnModel, EqualParallelizationsMoveNothing) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
-  EXPECT_EQ(
-      model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "n2"), Precision::Lower),
-      0);
-  EXPECT_EQ(
-      model.moveSeconds(0, wordNamed(model, 0, "n2"), wordNamed(model, 1, "n2"), Precision::Lower),
-      0);
-  // A halo of 3 x 3: rows go to the neighbours, and their cotangents come back.
-  EXPECT_GT(model.moveSeconds(0, wordNamed(model, 0, "hw2-"), wordNamed(model, 1, "hw2-"),
-                              Precision::Lower),
+  EXPECT_EQ(model.moveSeconds(1, model.parse(1, "n2"), model.parse(2, "n2"), Precision::Lower), 0);
+  EXPECT_EQ(model.moveSeconds(0, model.parse(0, "n2"), model.parse(1, "n2"), Precision::Lower), 0);
+  // The halo of a 3 x 3 window: elements beside the blocks go to the neighbours, and their
+  // cotangents come back, each at least one latency of 2e-6.
+  EXPECT_GT(model.moveSeconds(0, model.parse(0, "hw2-"), model.parse(1, "hw2-"), Precision::Lower),
             4e-6);
 }
 
@@ -213,14 +210,13 @@ TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
     return priceOfMove(from, to, 4, rates().links, Sampling::All).seconds;
   };
   EXPECT_DOUBLE_EQ(
-      model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "o2"), Precision::Exact),
+      model.moveSeconds(1, model.parse(1, "n2"), model.parse(2, "o2"), Precision::Exact),
       price(layout({S0, S0}), layout({B, B})) + price(layout({P, P}), layout({S0, S0})));
-  EXPECT_DOUBLE_EQ(model.moveSeconds(1, wordNamed(model, 1, "n,i"), wordNamed(model, 2, "n,o"),
-                                     Precision::Exact),
-                   price(layout({S0, P}), layout({S0, B})) +
-                       price(layout({S0, P}), layout({S0, B})));
   EXPECT_DOUBLE_EQ(
-      model.moveSeconds(1, wordNamed(model, 1, "n,o"), wordNamed(model, 2, "i2"), Precision::Exact),
+      model.moveSeconds(1, model.parse(1, "n,i"), model.parse(2, "n,o"), Precision::Exact),
+      price(layout({S0, P}), layout({S0, B})) + price(layout({S0, P}), layout({S0, B})));
+  EXPECT_DOUBLE_EQ(
+      model.moveSeconds(1, model.parse(1, "n,o"), model.parse(2, "i2"), Precision::Exact),
       price(layout({S0, S1}), layout({S1, S1})) + price(layout({S1, S1}), layout({S0, S1})));
 }
 
@@ -228,7 +224,7 @@ TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
 TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   const auto seconds = [&](const char* parallelization) {
-    return model.layerSeconds(2, wordNamed(model, 2, parallelization), Precision::Lower);
+    return model.layerSeconds(2, model.parse(2, parallelization), Precision::Lower);
   };
   const double kernels = 3 * 2.0 * 4320 / kFlops; // of a sample
   const auto layout = [](const char* properties) {
@@ -243,24 +239,24 @@ TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   EXPECT_NEAR(seconds("n2"), kernels + sum, 1e-15);
   EXPECT_NEAR(seconds("o2"), kernels, 1e-18);
   EXPECT_NEAR(seconds("i2"), kernels, 1e-18);
-  EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "o2")), 4 * 5 * 1080);
+  // Five arrays of float32 for the quarter of the weights that a process has.
+  EXPECT_EQ(model.layerBytes(2, model.parse(2, "o2")), 4 * 5 * 1080);
   // Two more arrays for the reduction of weights that all processes have, and its messages.
-  EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "n2")), 4 * 7 * 4320);
+  EXPECT_EQ(model.layerBytes(2, model.parse(2, "n2")), 4 * 7 * 4320);
 }
 
 // On two nodes of four processes, these gradients are summed by the reduction program that would
 // run.
 TEST(OwnModel, SumsBetweenNodesCostWhatTheirProgramsCost) {
-  const std::vector<LevelRates> nodes = {{4, 2e-6, 1e8}};
+  const std::vector<LevelRates> nodes = {{.ranks = 4, .latency = 2e-6, .bandwidth = 1e8}};
   const OwnModel model(declareNetwork(smallNetwork(), 8), FineGrid({8}), rates(nodes));
   const double kernels = 3 * 2.0 * 4320 / kFlops; // of a sample
   const double sum = cheapestSum({2, 4}, 4 * 4320, rates(nodes).links).seconds;
   const double route =
       priceOfCollective(CollectiveKind::AllReduce, 8, 4 * 4320, rates(nodes).links.onLevel(0));
   EXPECT_LT(sum, route);
-  EXPECT_LE(model.layerSeconds(2, wordNamed(model, 2, "n3"), Precision::Lower),
-            kernels + sum + 1e-15);
-  EXPECT_GT(model.layerSeconds(2, wordNamed(model, 2, "n3"), Precision::Lower), sum);
+  EXPECT_LE(model.layerSeconds(2, model.parse(2, "n3"), Precision::Lower), kernels + sum + 1e-15);
+  EXPECT_GT(model.layerSeconds(2, model.parse(2, "n3"), Precision::Lower), sum);
 }
 
 // AlexNet's second convolution has two groups.

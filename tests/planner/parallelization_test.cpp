@@ -19,8 +19,9 @@ TEST(FineGrid, HasThePrimeFactorsOfEachLevel) {
 }
 
 TEST(FineGrid, HasAllWaysToDivideItsAxes) {
+  // 12 axes in runs of three kinds of labels (batch, output channels, space): 14 over 2.
   EXPECT_EQ(FineGrid({4096}).parallelizations(false).size(), 91u);
-  // Four kinds of labels on 12 axes: 15 over 3.
+  // In runs of four, with input channels: 15 over 3.
   EXPECT_EQ(FineGrid({4096}).parallelizations(true).size(), 455u);
   EXPECT_EQ(FineGrid({1}).parallelizations(true).size(), 1u);
 }
@@ -76,10 +77,14 @@ TEST(Parallelizations, AreReadAsTheyAreWritten) {
 
 TEST(Parallelizations, AreReadLabelByLabel) {
   const FineGrid grid({16});
-  EXPECT_EQ(parseParallelization("n,n,o,h", grid, "h", "x"), (Parallelization{2, 1, 0, 1}));
-  EXPECT_EQ(parseParallelization("n1,n1,i2", grid, "h", "x"), (Parallelization{2, 0, 2, 0}));
-  EXPECT_EQ(parseParallelization("n,o,i2", grid, "h", "x"), (Parallelization{1, 1, 2, 0}));
-  EXPECT_EQ(parseParallelization("n2,s2", grid, "dhw", "x"), (Parallelization{2, 0, 0, 2}));
+  EXPECT_EQ(parseParallelization("n,n,o,h", grid, "h", "x"),
+            (Parallelization{.batch = 2, .outputs = 1, .space = 1}));
+  EXPECT_EQ(parseParallelization("n1,n1,i2", grid, "h", "x"),
+            (Parallelization{.batch = 2, .inputs = 2}));
+  EXPECT_EQ(parseParallelization("n,o,i2", grid, "h", "x"),
+            (Parallelization{.batch = 1, .outputs = 1, .inputs = 2}));
+  EXPECT_EQ(parseParallelization("n2,s2", grid, "dhw", "x"),
+            (Parallelization{.batch = 2, .space = 2}));
   EXPECT_EQ(parseParallelization("", FineGrid({1}), "h", "x"), Parallelization());
 }
 

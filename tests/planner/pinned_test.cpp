@@ -37,7 +37,7 @@ NetworkTable fieldNetwork(int layers, Index kernel, Index channels) {
                             .weights = channels * channels * kernel * kernel,
                             .readsInput = l == 0});
     if (l > 0)
-      table.edges.push_back({l - 1, l, 120 * channels});
+      table.edges.push_back({.from = l - 1, .to = l, .elements = 12 * 10 * channels});
   }
   return table;
 }
@@ -55,7 +55,7 @@ FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, Ow
       OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, std::move(task)));
 }
 
-// The exact seconds of a conversion.
+// The exact seconds of a conversion; nothing moves if each process keeps its elements in place.
 double priceInField(const Layout& from, const Layout& to) {
   return haveSameMemory(from, to)
              ? 0
@@ -102,7 +102,8 @@ TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
   halo.halos.resize(4);
   halo.halos[2] = Halo{.boxes = {{0, 6}, {4, 12}}};
   halo.halos[3] = Halo{.boxes = {{0, 5}, {3, 10}}};
-  // The last process has the most elements, 7 x 6.
+  // The last process has the most elements, 7 x 6, each of which takes 2 operations for each of the
+  // 4 input channels, 4 output channels and 9 taps.
   EXPECT_NEAR(found.seconds,
               2.0 * 7 * 6 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
 }
@@ -166,9 +167,12 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   EXPECT_GT(stays.seconds, 3 * found.seconds);
 }
 
+// A training takes three times the operations of an inference (own_model_test.cpp), except that the
+// first layer computes no cotangent of an input for which none is requested.
 TEST(PinnedEnds, ObjectivesCountWhatTheyName) {
   const NetworkTable table = test::smallNetwork();
   const auto plan = [&](OwnTask task) { return pinnedPlan(table, 4, 1, std::move(task)); };
+  // Operations of the three layers, for 4 samples.
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
   const double forward = (a + b + c) / kPinnedFlops;
   const Objective inference = Objective::Inference;
@@ -178,7 +182,7 @@ TEST(PinnedEnds, ObjectivesCountWhatTheyName) {
                 kOnceBytes); // the first layer needs most
   EXPECT_NEAR(plan({.objective = inference, .stepsPerEvaluation = 10}).seconds, forward / 10,
               1e-18);
-  // The cotangent of a pinned input is wanted unless it is not.
+  // A plan with a fixed input computes the input's cotangent, unless the task says otherwise.
   const Layout input = fieldOn({1}, "B", {4, 3, 12, 10});
   EXPECT_NEAR(plan({.input = input}).seconds, 3 * forward, 1e-18);
   EXPECT_NEAR(plan({.input = input, .inputCotangent = false}).seconds,

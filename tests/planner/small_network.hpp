@@ -9,7 +9,9 @@
 
 namespace tenon::test {
 
-// Two convolutions, of which the second has a stride of 2, and an affine layer.
+// Two convolutions, of which the second has a stride of 2, and an affine layer that reads the
+// 6 x 6 x 5 = 180 elements of the second's output. Weights are counted without biases, for example
+// 8 x 3 x 3 x 3 = 216.
 inline NetworkTable smallNetwork() {
   NetworkTable table{.name = "small", .about = "", .splitDims = 2, .layers = {}, .edges = {}};
   table.layers.push_back({.name = "a",
@@ -35,7 +37,8 @@ inline NetworkTable smallNetwork() {
                           .outChannels = 24,
                           .weights = 4320,
                           .splitSpace = false});
-  table.edges = {{0, 1, 960}, {1, 2, 180}};
+  table.edges = {{.from = 0, .to = 1, .elements = 8 * 12 * 10},
+                 {.from = 1, .to = 2, .elements = 6 * 6 * 5}};
   return table;
 }
 

@@ -24,7 +24,9 @@ namespace tenon {
 namespace {
 
 // The price of a program, counted from the schedules of all members: for each step that of the
-// member with the highest price.
+// member with the highest price. A member takes the largest latency of the levels that it uses, an
+// overhead for each message, the time of its bytes on each level, and that of copying what it packs
+// and writes (the formula of reduction/program_price.hpp).
 double countedPrice(const ReductionPlan& plan, Index elements, Index elementBytes) {
   std::vector<int> ranks(deviceCount(plan.hierarchy));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -42,7 +44,7 @@ double countedPrice(const ReductionPlan& plan, Index elements, Index elementByte
       std::vector<double> out(levels + 1), in(levels + 1);
       double sends = 0, receives = 0, packed = 0, written = 0, latency = 0, transfer = 0;
       for (const Transfer& t : schedule.sends)
-        if (t.peer != member) {
+        if (t.peer != member) { // its own share is not packed, only written
           ++sends;
           packed += double(t.elements);
           out[rates.levelBetween(member, t.peer)] += double(t.elements);
@@ -87,14 +89,18 @@ DrawnSum drawnSum(std::mt19937& random) {
   const int levels = draw(1, 3);
   for (int level = 0; level < levels; ++level)
     sum.hierarchy.push_back(draw(2, levels == 3 ? 4 : 6));
-  sum.rates = {power(-7, -5), power(-7, -6), power(9, 10.5), power(9.5, 10.5)};
+  sum.rates = {.latency = power(-7, -5),
+               .overhead = power(-7, -6),
+               .bandwidth = power(9, 10.5),
+               .copyBandwidth = power(9.5, 10.5)};
   Index unit = 1;
   double latency = sum.rates.latency, bandwidth = sum.rates.bandwidth;
   for (int level = levels - 1; level > 0; --level) {
     unit *= sum.hierarchy[level];
     latency *= power(0, 1);
     bandwidth *= power(-1.5, 0);
-    sum.rates.levels.insert(sum.rates.levels.begin(), {unit, latency, bandwidth});
+    sum.rates.levels.insert(sum.rates.levels.begin(),
+                            {.ranks = unit, .latency = latency, .bandwidth = bandwidth});
   }
   // Each member has the same share, so that the price is exact.
   sum.elements = deviceCount(sum.hierarchy) * Index(std::lround(power(0, 5)));
@@ -127,7 +133,8 @@ TEST(ProgramPrice, IsWhatSchedulesMove) {
     const auto set = reductionPrograms(int(sum.hierarchy.size()), 4);
     const Program program =
         set->program(std::uniform_int_distribution<Index>(0, set->count() - 1)(random));
-    const double counted = countedPrice({sum.hierarchy, program, sum.rates}, sum.elements, 8);
+    const double counted = countedPrice(
+        {.hierarchy = sum.hierarchy, .program = program, .rates = sum.rates}, sum.elements, 8);
     ASSERT_NEAR(priceOfProgram(program, sum.hierarchy, 8.0 * double(sum.elements), sum.rates),
                 counted, 1e-9 * counted)
         << describe(program);
@@ -158,15 +165,17 @@ TEST(CheapestSum, IsTheLeastOfAllPrograms) {
 
 constexpr LinkRates kNode{.latency = 1e-6, .overhead = 3e-7, .bandwidth = 5e9};
 
+// Nodes of this number of ranks, which share the bandwidth of their node's network adapter.
 LinkRates nodesOf(Index ranks) {
   LinkRates rates = kNode;
-  rates.levels = {{ranks, 2e-6, 5e9 / double(ranks)}};
+  rates.levels = {{.ranks = ranks, .latency = 2e-6, .bandwidth = 5e9 / double(ranks)}};
   return rates;
 }
 
 // Elements that leave and enter each node in a large sum, counted from the schedules, in multiples
 // of the array. At least (n-1)/n must leave until each of the n nodes has its share of the sum, and
-// as much again until all have the whole sum. `most` is the upper bound of both together.
+// as much again until all have the whole sum. `most` is the upper bound of both together, 2 (n-1)/n
+// and 0.05 of the array more.
 TEST(CheapestSum, LeavesANodeAboutOnceEachWay) {
   for (const auto& [nodes, most] : {std::pair(2, 1.05), {4, 1.55}, {8, 1.8}})
     for (const SumGoal goal : {SumGoal::All, SumGoal::Share, SumGoal::First}) {
@@ -202,7 +211,7 @@ TEST(CheapestSum, OfShortArraysHasFewMessages) {
   Index messages = 0;
   for (const Index size : nodes.hierarchy)
     messages += size - 1;
-  EXPECT_LE(messages, 8 + 3 * 6) << describe(nodes.program);
+  EXPECT_LE(messages, 8 + 3 * 6) << describe(nodes.program); // 64 nodes = 2^6
   const CheapestSum many = cheapestSum({1024}, 8, nodesOf(1));
   EXPECT_LE(many.hierarchy.size(), 8u);
   EXPECT_EQ(deviceCount(many.hierarchy), 1024);
@@ -215,14 +224,20 @@ TEST(CheapestSum, OfOneMemberIsNothing) {
 
 TEST(RatesOfMembers, CountMembersInUnits) {
   LinkRates rates = kNode;
-  rates.levels = {{16, 3e-6, 1e8}, {4, 2e-6, 1e9}};
+  rates.levels = {{.ranks = 16, .latency = 3e-6, .bandwidth = 1e8},
+                  {.ranks = 4, .latency = 2e-6, .bandwidth = 1e9}};
   EXPECT_EQ(levelsOf(rates, 32), (Hierarchy{2, 4, 4}));
-  // Two of each group of four, in both units of 16.
+  // Two of the four ranks of each group, in two groups of each unit of 16. A unit then has four
+  // members and a group two.
   const LinkRates some = ratesOfMembers(rates, {0, 1, 4, 5, 16, 17, 20, 21});
-  EXPECT_EQ(some.levels, (std::vector<LevelRates>{{4, 3e-6, 1e8}, {2, 2e-6, 1e9}}));
+  EXPECT_EQ(some.levels,
+            (std::vector<LevelRates>{{.ranks = 4, .latency = 3e-6, .bandwidth = 1e8},
+                                     {.ranks = 2, .latency = 2e-6, .bandwidth = 1e9}}));
+  // Members of one group cross no level. Members 0 and 16 cross the outer one, at whose rates they
+  // are units of one member.
   EXPECT_TRUE(ratesOfMembers(rates, {4, 5, 6, 7}).levels.empty());
   const LinkRates far = ratesOfMembers(rates, {0, 16});
-  EXPECT_EQ(far.levels, (std::vector<LevelRates>{{1, 3e-6, 1e8}}));
+  EXPECT_EQ(far.levels, (std::vector<LevelRates>{{.ranks = 1, .latency = 3e-6, .bandwidth = 1e8}}));
 }
 
 } // namespace

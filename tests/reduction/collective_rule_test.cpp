@@ -138,6 +138,7 @@ TEST(CollectiveRule, AGroupInWhichNobodyHoldsAnythingDoesNothing) {
     expectRefused(Refusal::NobodyHolds, kind, {kNothing, kNothing});
 }
 
+// Columns are bits of words of 64; a state of 3 rows and 130 columns has three words per row.
 TEST(DeviceState, HoldsMoreColumnsThanAWordHasBits) {
   DeviceState one(3, 130, {0, 64, 129}), other(3, 130, {65});
   EXPECT_TRUE(one.has(2, 129));

@@ -36,6 +36,7 @@ TEST(Movement, OfASumWithinANodeIsItsRoute) {
   const Movement one = movementOf(on(few, {6}, "P"), on(few, {6}, "B"), 8,
                                   target(3, 3, kCheapest, RouteMode::Auto, LinkRates()));
   EXPECT_EQ(one.by, By::Exchange);
+  // Each rank sends its 6 contributions to both others.
   EXPECT_EQ(one.sent(1, Role::Source).messages, 2);
   EXPECT_EQ(one.sent(1, Role::Source).elements, 12);
   // Packed and received contributions of both other ranks.
@@ -67,7 +68,8 @@ TEST(Movement, OfASumBetweenNodesIsAProgram) {
     }
   // Two arrays of the whole and, in both directions, the messages of each step.
   EXPECT_EQ(sum.bufferBytes(5, {}, true), 8.0 * (2 * 1000 + 2 * 1750));
-  // With lanes between the ranks of a node, twice as large as their data.
+  // Between the ranks of a node, messages of 750 + 750 elements go through lanes in shared memory,
+  // which are here twice as large as their data.
   const SharedByNode lanes{.ranks = 4, .laneBytes = [](Index bytes, Index) { return 2 * bytes; }};
   EXPECT_EQ(sum.bufferBytes(5, lanes, true), 8.0 * (2 * 1000 + 2 * (2 * 1500 + 250)));
 }
@@ -116,8 +118,8 @@ TEST(Movement, ByTheVendorIsForArraysOnDevices) {
   const Movement sum = moved("P,B", "B,B", Space::Device);
   ASSERT_EQ(sum.by, By::Vendor);
   EXPECT_STREQ(sum.ends.name(), "all-reduce");
-  EXPECT_EQ(sum.sent(2, Role::Source).messages, 1);
-  EXPECT_EQ(sum.sent(2, Role::Source).elements, 40);
+  EXPECT_EQ(sum.sent(2, Role::Source).messages, 1); // one call of the vendor's library
+  EXPECT_EQ(sum.sent(2, Role::Source).elements, 5 * 8);
   EXPECT_EQ(sum.bufferBytes(2, {}, true), 0);
   // Shares of the second dimension do not follow each other in the array, which is packed.
   const Movement shares = moved("P,B", "S1,B", Space::Device);
@@ -127,6 +129,7 @@ TEST(Movement, ByTheVendorIsForArraysOnDevices) {
   EXPECT_STREQ(moved("R,B", "B,B", Space::Device).ends.name(), "broadcast");
   EXPECT_EQ(moved("R,B", "B,B", Space::Device).sent(2, Role::Source).messages, 0);
 
+  // On the host each rank sends its contributions to the three others, from and into buffers.
   const Movement host = moved("P,B", "B,B", Space::Host);
   ASSERT_EQ(host.by, By::Vendor);
   ASSERT_EQ(host.parts.size(), 1u);

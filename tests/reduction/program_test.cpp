@@ -35,8 +35,14 @@ TEST(ReductionProgram, IsWrittenAsInThePaperAndReadBack) {
       "(2, Master(1), Reduce), (3, Master(0), Broadcast)";
   const Program program = parseProgram(text);
   ASSERT_EQ(program.size(), 5u);
-  EXPECT_EQ(program[1], (Instruction{1, GroupForm::Parallel, 0, CollectiveKind::AllReduce}));
-  EXPECT_EQ(program[3], (Instruction{2, GroupForm::Master, 1, CollectiveKind::Reduce}));
+  EXPECT_EQ(program[1], (Instruction{.slice = 1,
+                                     .form = GroupForm::Parallel,
+                                     .ancestor = 0,
+                                     .collective = CollectiveKind::AllReduce}));
+  EXPECT_EQ(program[3], (Instruction{.slice = 2,
+                                     .form = GroupForm::Master,
+                                     .ancestor = 1,
+                                     .collective = CollectiveKind::Reduce}));
   EXPECT_EQ(describe(program), text);
   EXPECT_EQ(parseProgram("  (1,InsideGroup,ReduceScatter),(1, Parallel ( 0 ),AllReduce)"),
             Program(program.begin(), program.begin() + 2));
@@ -86,6 +92,8 @@ TEST(Grouping, EachSetOfGroupsOnce) {
   EXPECT_EQ(distinctGroupings({}).size(), 0u);
   EXPECT_EQ(distinctGroupings({7}).size(), 1u);
   EXPECT_EQ(distinctGroupings({1}).size(), 0u);
+  // On two levels: all devices, each unit of the outer level, the devices of equal number in these
+  // units, and the first of these groups alone (Master). Levels of one unit add none.
   for (const Hierarchy& two : {Hierarchy{2, 2}, {2, 1, 2}, {1, 2, 2}, {2, 2, 1}, {5, 3}})
     EXPECT_EQ(distinctGroupings(two).size(), 4u);
   EXPECT_EQ(distinctGroupings({2, 3, 2}).size(), 9u); // 6 runs of digits, 3 of them with a Master

@@ -151,7 +151,7 @@ TEST(SumPrices, ASumWithinAUnitCostsWhatItsRouteCosts) {
     };
     return prices.secondsInUnit(layout(from), layout(to), 8);
   };
-  EXPECT_EQ(sum("B,P", "B,B"), secondsOfSumRoute(4, 64000, {}));
+  EXPECT_EQ(sum("B,P", "B,B"), secondsOfSumRoute(/*members=*/4, /*bytes=*/8 * 8000, {}));
   EXPECT_FALSE(sum("P,B", "B,B"));
   EXPECT_FALSE(sum("P,P", "B,B"));
 }

@@ -33,7 +33,8 @@ inline Modes modesAt(const Halo& halo, const Box& held, const std::vector<Index>
   return {halo.bands[band].low, halo.bands[band].high};
 }
 
-// Whether the caller supplies a cell of the box that is held.
+// Whether a cell of the box that is held is supplied by the user (Boundary::Values), and not filled
+// by a conversion.
 inline bool isUserCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
   for (int d = 0; d < layout.ndim(); ++d) {
     const auto& halo = layout.halo(d);
@@ -51,8 +52,11 @@ inline bool isBeyondPole(Index index, Index extent, const Modes& modes) {
   return (index < 0 && isPole(modes.low)) || (index >= extent && isPole(modes.high));
 }
 
-// Crosses poles from an index outside until it is a row, and returns how often. A side that is not
-// a pole is crossed as if it were the other one.
+// Crosses poles from an index outside until it is a row, and returns how often. With poles between
+// rows (Boundary::Pole), for example, row -1 is row 0 and row -2 is row 1, after one crossing; if
+// the first row is the pole (PolePoint), row -1 is row 1. A halo can be wider than the globe has
+// rows, and then crosses both sides in turn; a side that is not a pole is crossed as if it were the
+// other one.
 inline int crossPoles(Index& row, Index extent, const Modes& modes) {
   int crossings = 0;
   for (; row < 0 || row >= extent; ++crossings) {
@@ -61,7 +65,7 @@ inline int crossPoles(Index& row, Index extent, const Modes& modes) {
       mode = row < 0 ? modes.high : modes.low;
     const bool isOn = mode == Boundary::PolePoint || mode == Boundary::PolePointVector;
     if (isOn && extent == 1)
-      row = 0;
+      row = 0; // a single row on the pole: mirroring about it would never end
     else if (row < 0)
       row = isOn ? -row : -1 - row;
     else
@@ -86,15 +90,15 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
     const Index index = layout.box(d, part).begin + local[d];
     const auto& halo = layout.halo(d);
     const Interval owned = layout.owned(d, part);
-    std::optional<Index> value = index;
+    std::optional<Index> value = index; // of this dimension in `global`
     if (halo && asSource == halo->isPartial) {
       const Modes modes = modesAt(*halo, layout.box(position), local);
       if (isBeyondPole(index, layout.shape()[d], modes)) {
         longitudes = halo->longitudes; // one dimension at most has poles
         if (layout.shape()[d] == 0)
-          return std::nullopt;
+          return std::nullopt; // a globe without rows has nothing to copy
         crossings = crossPoles(*value, layout.shape()[d], modes);
-      } else
+      } else // all other modes mirror or repeat within this dimension (boundary.hpp)
         value = extensionSource(index, layout.shape()[d], modes.low, modes.high);
     } else if (index < owned.begin || index >= owned.end)
       value = std::nullopt;

@@ -16,6 +16,8 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Delays one call in 64, by 0 to 255 microseconds. The random numbers (xorshift) have a seed for
+ * each process and thread, such that ranks fall behind at different calls. */
 static void delay(void) {
   static __thread unsigned long long state = 0;
   double end = 0;

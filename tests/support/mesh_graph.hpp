@@ -14,12 +14,12 @@ namespace tenon::test {
 
 struct MeshEdge {
   int source, target; // numbers of nodes
-  Index key;
-  double weight; // small integers, not 0
+  Index key;          // by which the sum over the edges of a target is ordered
+  double weight;      // a small integer, such that sums are exact; not 0
 };
 
-// Directed, with loops, parallel edges and nodes without edges. Ids are any of 62 bits and their
-// negatives.
+// Directed, with loops, parallel edges and nodes without edges. Ids are drawn from [-2^62, 2^63):
+// as in a user's mesh, they are neither consecutive nor all positive.
 struct MeshGraph {
   std::vector<Index> targets, sources; // ids; one set of nodes if they are equal
   std::vector<MeshEdge> edges;
@@ -46,8 +46,10 @@ struct MeshGraph {
     // Only the first half of the targets is drawn, which leaves nodes that receive no edge. One
     // edge in ten is followed by a parallel one with another key.
     for (int e = upTo(mostEdges); e > 0; --e) {
-      MeshEdge edge{upTo(sourceCount - 1), upTo((targetCount + 1) / 2 - 1), Index(1000 - 7 * e),
-                    double(1 + upTo(3)) * (upTo(1) ? 1 : -1)};
+      MeshEdge edge{.source = upTo(sourceCount - 1),
+                    .target = upTo((targetCount + 1) / 2 - 1),
+                    .key = Index(1000 - 7 * e),
+                    .weight = double(1 + upTo(3)) * (upTo(1) ? 1 : -1)};
       if (!twoSets && upTo(9) == 0)
         edge.source = edge.target;
       edges.push_back(edge);
@@ -67,10 +69,14 @@ struct MeshNodes {
   IndexMapPtr map;
 };
 
-// What is wrong with the lists of a rank, in tests that are to find it: a ghost is missing, and
-// edges from it read the node before it; two edges have each other's targets; keys are those of the
-// rank alone; an edge counts twice.
-enum class MeshFault { None, GhostMissing, TargetsExchanged, KeysLocal, EdgeTwice };
+// What is deliberately wrong with the lists of a rank, for tests that must find it.
+enum class MeshFault {
+  None,
+  GhostMissing,     // a ghost is not listed, and the edges from it read the node listed before it
+  TargetsExchanged, // two edges have each other's targets
+  KeysLocal,        // keys are 0, 1, 2, ... on each rank, so that they repeat between ranks
+  EdgeTwice         // an edge is listed twice, and counts twice
+};
 
 // How the lists of a graph are made. Edges have keys by which a sum over them is ordered (`keyed`).
 // They are on the rank that owns their target or, with `anywhere`, on any rank.
@@ -99,6 +105,7 @@ struct MeshPart {
     const auto isMine = [&](const MeshEdge& edge) {
       if (!options.anywhere)
         return ownerOf(graph.targets[edge.target]) == rank;
+      // A third of the edges is also listed by the rank after the first one.
       const int one = ownerOf(edge.key), second = (one + 1) % size;
       return one == rank || (edge.key % 3 == 0 && second == rank && second != empty);
     };
@@ -152,6 +159,7 @@ struct MeshPart {
   }
 
 private:
+  // Makes the lists wrong, where they have enough nodes and edges for this fault.
   void plant(MeshFault fault, MeshNodes& from, ListedEdges& listed) {
     const Index last = static_cast<Index>(from.listed.size()) - 1;
     const auto other = std::ranges::find_if(

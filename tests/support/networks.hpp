@@ -18,6 +18,7 @@ inline Ref<Layer> newNetwork(const CommPtr& comm, const std::string& type) {
   return network;
 }
 
+// A square window, with the same padding on all sides.
 inline Ref<Layer> conv2d(const CommPtr& comm, Index in, Index out, Index kernel, Index padding,
                          Index stride = 1) {
   return newConv(
@@ -37,8 +38,10 @@ inline Ref<Layer> lenet5(const CommPtr& comm) {
   return network;
 }
 
-// Convolutions of AlexNet's kinds, with few channels: a wide stride at first, 5 x 5 behind a
-// pooling, and three of 3 x 3 before the affine layers.
+// Convolutions of AlexNet's kinds, with few channels: a window of 7 x 7 with a stride of 2, one of
+// 5 x 5 after a pooling, and two of 3 x 3 before the affine layers. For images of 34 x 34 pixels:
+// these become 16 x 16, 7 x 7 and, after the last pooling, 3 x 3 of 8 channels, the 72 inputs of
+// fc5.
 inline Ref<Layer> smallAlexNet(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "sequential");
   add(*network, conv2d(comm, 3, 8, 7, 2, 2), "conv1");
@@ -58,7 +61,8 @@ inline Ref<Layer> smallAlexNet(const CommPtr& comm) {
   return network;
 }
 
-// Two residual blocks tanh(x + f(x)), each a container, and an affine layer that reads all pixels.
+// Two residual blocks tanh(x + f(x)), each a container, and an affine layer that reads all pixels
+// of an image of 8 x 8. A node of a graph reads nodes by their numbers; -1 is the graph's input.
 inline Ref<Layer> residual(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "sequential");
   add(*network, conv2d(comm, 1, 8, 3, 1), "first");

@@ -117,10 +117,11 @@ public:
           keepsModes[halo->longitudes] = true;
       for (std::size_t d = 0; d < spec.shape.size(); ++d)
         for (Index end = 0; spec.halos[d] && !keepsModes[d] && end < spec.shape[1];) {
+          // At most three runs of channels, of which the last ends with the last channel.
           Halo& halo = *spec.halos[d];
           end = halo.bands.size() == 2 ? spec.shape[1]
                                        : end + between(1, static_cast<int>(spec.shape[1] - end));
-          halo.bands.push_back({end, like(halo.low), like(halo.high)});
+          halo.bands.push_back({.end = end, .low = like(halo.low), .high = like(halo.high)});
         }
       *layout = Layout(std::move(spec));
     }
@@ -146,7 +147,7 @@ private:
   Properties properties(const Shape& shape, const Grid& grid) {
     Properties result(grid.axes());
     for (Property& p : result) {
-      const int kind = upTo(5);
+      const int kind = upTo(5); // half of the axes split a dimension
       if (kind <= 2)
         p = Property::shard(upTo(static_cast<int>(shape.size()) - 1));
       if (kind == 3)

@@ -90,6 +90,8 @@ inline VolumeNetwork volumeUnet(const CommPtr& comm, Index extent, Index channel
   return b.finish(b.conv(node, channels, 1, 1), "huber", {1, extent, extent, extent});
 }
 
+// One field in, one out, through three blocks gelu(spectral(x) + pointwise(x)), in which the
+// spectral convolution has this number of modes in each dimension.
 inline VolumeNetwork volumeFno(const CommPtr& comm, Index extent, Index channels, Index modes) {
   VolumeBuilder b(comm);
   int node = b.conv(b.kInput, 1, channels, 1);
@@ -99,7 +101,8 @@ inline VolumeNetwork volumeFno(const CommPtr& comm, Index extent, Index channels
   return b.finish(b.conv(node, channels, 1, 1), "relativel2", {1, extent, extent, extent});
 }
 
-// A class for each sample.
+// A class for each sample, from two residual blocks relu(skip(x) + f(x)). The second one halves the
+// extents and doubles the channels, so its skip is a convolution of 1 x 1 x 1 with the same stride.
 inline VolumeNetwork volumeResnet(const CommPtr& comm, Index channels, Index classes) {
   VolumeBuilder b(comm);
   int node = b.add("relu", {b.norm(b.conv(b.kInput, 1, channels, 3), "batchnorm", channels)});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Buckets of gradients while their members change: a parameter that enters another bucket, a bucket
-// that one rank could not make, and gradients of which only one rank's are not finite. The ranks
-// must know the same of each gradient afterwards, or they would wait for each other's sums.
+// that one rank could not make, and gradients of which only one rank's are not finite. Afterwards
+// all ranks must agree which gradients are reduced: otherwise some would start a sum that the
+// others do not start, and wait for them.
 #include "chain.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -49,7 +50,8 @@ bool isTrueOnAll(bool onThisRank) {
   return isTrue == 1;
 }
 
-// The former bucket sums what it has in the parameter's place, and says nothing of the parameter.
+// The former bucket still sums the memory that it has in the parameter's place, but does not mark
+// the parameter as reduced.
 TEST(GradientBucket, LeavesAMemberToAnotherBucket) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank sums nothing";
@@ -99,9 +101,10 @@ TEST(GradientBucket, IsMadeAgainAfterOneRankHasFailed) {
     expectSum(chain.weight(i), i + 1);
 }
 
-// A step whose gradients are not finite leaves them as they were. To find the place, each rank
-// looks at as many as it needs, which is no change of them: or the next step would reduce those
-// that some of the ranks hold for changed.
+// A step whose gradients are not finite leaves them as they were, and reduced. To find the place
+// for the message, each rank reads as many gradients as it needs. These reads must not count as
+// changes: otherwise the next step would reduce a gradient again on those ranks alone that have
+// read it.
 TEST(GradientBucket, IsKnownToAllRanksAfterAGradientOfOneWasNotFinite) {
   for (const Index bytes : {Index(0), Index(-1)}) {
     Chain chain(world(), 3);

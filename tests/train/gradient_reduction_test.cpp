@@ -68,6 +68,8 @@ void expectAsApart(const Vector& got, const Vector& apart, const std::string& wh
     expectClose(got, apart, 1e-13, what);
 }
 
+// A bucket of -1 bytes has the default size, which all parameters here fit, and one of 0 bytes is
+// not made: each gradient is then summed by itself. The third bucket holds two weights.
 TEST(GradientReduction, SendsOneSumAndOneNormForAnyNumberOfParameters) {
   const Index normMessages = world()->size() > 1 ? 1 : 0;
   for (const int layers : {1, 3, 8, 40})
@@ -82,7 +84,7 @@ TEST(GradientReduction, SendsOneSumAndOneNormForAnyNumberOfParameters) {
         chain.evaluate();
         const Index messages = messagesIn([&] { adam->step(); });
         EXPECT_EQ(messages, sums + normMessages) << layers << " layers, bucket " << bucket;
-        if (bucket == -1) {
+        if (bucket == -1) { // at most a reduce-scatter and an all-gather
           EXPECT_LE(messages, 2 * (world()->size() - 1) + normMessages);
         }
       }
@@ -158,8 +160,9 @@ TEST(GradientReduction, IsSharedByClippingAndTheStep) {
   other->step();
 }
 
-// Those that are released later are reduced together too. A step without a new gradient changes
-// nothing, and a bucket whose members are all frozen is not reduced.
+// Parameters that were frozen at the first step are reduced together too when they are released:
+// they are a second bucket. A step without a new gradient changes nothing, and a bucket whose
+// members are all frozen is not reduced.
 TEST(GradientReduction, LeavesOutFrozenParameters) {
   Vector apart;
   for (const Index bucket : {Index(0), Index(-1)}) {
@@ -201,6 +204,8 @@ TEST(GradientReduction, LeavesOutFrozenParameters) {
   }
 }
 
+// The second layer is on a grid with the ranks in reverse order. The weight and the bias of a layer
+// are one sum.
 TEST(GradientReduction, IsOneForEachGrid) {
   const int size = world()->size();
   std::vector<int> reversed(static_cast<std::size_t>(size));
@@ -242,7 +247,8 @@ TEST(GradientReduction, IsOneForEachGrid) {
   }
 }
 
-// float32 beside float64: integers, which each rank adds exactly.
+// float32 beside float64. Element i of a rank's contributions to parameter n is the integer
+// (i + n + 1) (rank + 1), so sums are exact: (i + n + 1) (1 + 2 + ... + size).
 TEST(GradientReduction, IsOneForEachDataType) {
   if (world()->size() == 1)
     return;

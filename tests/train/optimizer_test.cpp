@@ -75,7 +75,8 @@ TEST(Sgd, KeepsMomentum) {
   EXPECT_DOUBLE_EQ(net.stepWithGradient(sgd, 0.25), 0.75 - 0.375);
 }
 
-// A gradient of 3 in the weight and 4 in the bias has norm 5, on one rank as on many.
+// A gradient of 3 in the weight and 4 in the bias has norm 5, on one rank as on many. For 8 rows
+// with input 0.75 and cotangent 0.5 they are 8 x 0.75 x 0.5 and 8 x 0.5.
 TEST(Optimizer, ClipsTheNormOfAllGradientsTogether) {
   for (const char* storage : {"use", "root"}) {
     const auto affine = test::newAffine(world(), 1, 1);
@@ -129,6 +130,8 @@ TEST(Adam, FirstStepsAsByHand) {
   // After bias correction the first step is lr g / (|g| + eps).
   const double first = net.stepWithGradient(adam, 2.0);
   EXPECT_NEAR(first, 1 - 0.1 * 2 / (2 + 1e-8), 1e-15);
+  // The first step has left the moments 0.1 g = 0.2 and 0.001 g^2 = 0.004; the corrections of the
+  // second are 1 - 0.9^2 and 1 - 0.999^2.
   const double m = (0.9 * 0.2 + 0.1 * -1) / (1 - 0.81),
                v = (0.999 * 0.004 + 0.001 * 1) / (1 - 0.998001);
   EXPECT_NEAR(net.stepWithGradient(adam, -1.0), first - 0.1 * m / (std::sqrt(v) + 1e-8), 1e-12);
@@ -244,7 +247,8 @@ TEST(NotFinite, LossesAndValuesAreNamed) {
   }
 }
 
-// What the visitor finds of the bias in the pairs.
+// The largest element of the bias in all pairs (steps and changes of the gradient) that L-BFGS
+// keeps.
 struct BiasInPairs final : StateVisitor {
   void tensor(const std::string& path, DTensor& value) override {
     if (path.ends_with("/bias"))
@@ -254,7 +258,8 @@ struct BiasInPairs final : StateVisitor {
   double largest = 0;
 };
 
-// With one pair its place is used again, where the bias's moves of the step before lie.
+// With a history of one pair, each step writes its pair over that of the step before, in which the
+// bias has moved; nothing of it may be left once the bias is frozen.
 TEST(Lbfgs, PairsOfFrozenParametersDoNotMove) {
   const auto affine = test::newAffine(world(), 1, 1);
   const Layout input({.shape = {1, 1},

@@ -125,7 +125,7 @@ TEST(State, OfLbfgsAndAPlateauIsTheirPairsAndReports) {
   lbfgs->set("schedule", "plateau");
   Copy copy;
   lbfgs->visitState("optimizer", copy);
-  EXPECT_EQ(copy.tensors.size(), 2 * 10 * 4u);
+  EXPECT_EQ(copy.tensors.size(), 2 * 10 * 4u); // a move and a change, in 10 pairs, of 4 parameters
   EXPECT_TRUE(copy.tensors.count("optimizer/move_9/inner/first/weight"));
   EXPECT_TRUE(copy.tensors.count("optimizer/change_0/1/bias"));
   for (const char* number :
@@ -137,6 +137,7 @@ TEST(State, OfLbfgsAndAPlateauIsTheirPairsAndReports) {
 TEST(State, IsAllThatTrainingNeeds) {
   for (const char* type : {"adam", "adamw", "lbfgs", "sgd"}) {
     const auto net = network(), other = network();
+    // Adam counts the updates of each parameter, so here one begins later than the others.
     const bool isReleased = std::string(type).starts_with("adam");
     net->parameters()[0]->setFrozen(isReleased);
     const auto optimizer = makeOptimizer(type, net), second = makeOptimizer(type, other);

@@ -54,7 +54,7 @@ Network makeNetwork(const CommPtr& comm, const Distribution& d) {
   add(test::newPointwise(comm, "relu"), -1);
   add(test::newPooling(comm, PoolingMode::AverageExcludePad, halving), -1);
   add(test::newLayer(comm, "flatten"), 2);
-  add(test::newAffine(comm, 24, 20), 3);
+  add(test::newAffine(comm, 6 * 2 * 2, 20), 3); // 12 x 12 pixels have become 2 x 2
   add(test::newPointwise(comm, "tanh"), 4);
   add(test::newAffine(comm, 20, 10), 5);
   add(net.loss, -1);
@@ -97,6 +97,8 @@ std::vector<double> losses(const CommPtr& comm, const Distribution& d) {
 // As many distributions as fit the number of ranks; on one rank they are formal, but must work too.
 std::vector<Distribution> distributions() {
   const int ranks = world()->size();
+  // {name, grid, properties of the input, signatures, storage of convolutions' parameters,
+  // optimizer}
   std::vector<Distribution> list = {
       {"batch", {ranks}, "S0", {}},
       {"height", {ranks}, "S2", {}},

@@ -46,10 +46,11 @@ Place placeOf(Index i) {
   const auto along = [&](Index stride) {
     return static_cast<double>(i / stride % kExtent) / static_cast<double>(kExtent);
   };
-  return {along(kExtent * kExtent), along(kExtent), along(1)};
+  return {.z = along(kExtent * kExtent), .y = along(kExtent), .x = along(1)};
 }
 
-// A smooth field without a symmetry, and one that has to do with it.
+// A smooth field without a symmetry, which would hide exchanged axes, and one that depends on the
+// same waves, so that a network can learn it.
 double fieldAt(Index i) {
   const Place at = placeOf(i);
   return std::sin(5.1 * at.x + 3.7 * at.y) + std::cos(4.3 * at.z + 1.9 * at.x);
@@ -59,7 +60,7 @@ double wantedAt(Index i) {
   return std::cos(5.1 * at.x + 3.7 * at.y) * std::cos(4.3 * at.z);
 }
 
-// Of each step; on every rank that has them.
+// The losses of all steps; an empty list on ranks without a copy of the loss.
 std::vector<double> losses(const Kind& kind, const CommPtr& comm, const std::vector<int>& extents,
                            const std::string& properties) {
   const VolumeNetwork network = kind.make(comm);

@@ -137,8 +137,9 @@ static TenonErrorCode normOfGradient(TenonLayer network, double* norm) {
   return TENON_SUCCESS;
 }
 
-/* The recipe. values: the field before, dL/dfield after; output <- the network's, of which L is
- * half the square. */
+/* The recipe. Before the call b->values has the field, after it dL/dfield; b->output gets the
+ * network's output y. The loss is L = sum of y^2 / 2, whose derivative dL/dy is y itself: y and dy
+ * are placed on the same array. */
 static TenonErrorCode evaluate(Boxes* b, double* weightGradient) {
   const TenonInt shape[4] = {BOXES, 1, WIDE, WIDE};
   const TenonInt low[4] = {b->first, 0, 0, 0}, high[4] = {b->first + b->count, 1, WIDE, WIDE};

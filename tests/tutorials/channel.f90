@@ -65,6 +65,8 @@ contains
     end function value
   end subroutine set_fields
 
+  ! Sends `from` to the rank `target`, and receives `to` from `source`. They are sections such as a(1, :), which are not
+  ! contiguous, so they are copied. `to` keeps its values if `source` is MPI_PROC_NULL.
   subroutine pass(ch, from, to, target, source)
     type(channel), intent(in) :: ch
     real(real64), intent(in) :: from(:)
@@ -97,6 +99,7 @@ contains
       call pass(ch, a(0:nc + 1, 1), a(0:nc + 1, nr + 1), ch%below, ch%above)
       call pass(ch, a(0:nc + 1, nr), a(0:nc + 1, 0), ch%above, ch%below)
       if (ch%below == MPI_PROC_NULL) a(0:nc + 1, 0) = merge(0._real64, sign*a(0:nc + 1, 1), on_faces)
+      ! w(nr) is on the upper wall, about which w is odd: its mirror image is w(nr - 1).
       if (ch%above == MPI_PROC_NULL) a(0:nc + 1, nr + 1) = sign*a(0:nc + 1, merge(nr - 1, nr, on_faces))
     end subroutine fill
   end subroutine fill_ghosts
@@ -120,7 +123,7 @@ module channel_closure
   type :: closure
     type(tenon_layer) :: network
     type(tenon_dtensor) :: x, y, dx, dy
-    integer(int64) :: messages ! of the first layer, as far as it has the ghost cells: of all of them
+    integer(int64) :: messages ! of a whole apply; only the first layer, with windows of 3, can need any
   end type closure
 
 contains
@@ -158,7 +161,8 @@ contains
     end do
   end subroutine create_closure
 
-  ! The solver's arrays become the tensor's value.
+  ! The solver's arrays become the tensor's value. Three arrays cannot be one tensor in place, so they are named first, each
+  ! as its owned block and the whole array around it, and then copied.
   subroutine take(ch, c)
     type(channel), intent(inout), target :: ch
     type(closure), intent(in) :: c
@@ -201,7 +205,7 @@ program channel_program
   call tenon_log_event_register('Closure', event)
   call run(MPI_COMM_SELF, .false., one, alone)
   do n = 1, 2
-    ours = alone ! outside this rank's block
+    ours = alone ! run() sets this rank's block; elsewhere the comparison holds
     call run(MPI_COMM_WORLD, n == 2, r(n), ours)
     call expect(all(abs(ours - alone) < 1e-13_real64), 'outputs are those of one process')
     call expect(abs(r(n)%total - one%total) < 1e-10_real64*abs(one%total), 'their sum is that of one process')
@@ -234,7 +238,7 @@ contains
     call create_closure(ch, filled, c)
     call differentiate(ch, direction, c, its)
     its%messages = c%messages
-    call evaluate(ch, c, event, its%total)
+    call evaluate(ch, c, event, its%total) ! y is still that at x + h/2 direction
     call tenon_get_array_read(c%y, y)
     output(ch%low(1):ch%high(1), ch%low(2):ch%high(2), :) = y(:, :, :, 1)
     call tenon_restore_array_read(c%y, y)

@@ -21,6 +21,7 @@ loss() {
   sed -n "s/^epoch  $1 of .*: loss \([0-9]*\.[0-9]\{4\}\).*/\1/p"
 }
 
+# 12000 images in batches of 500 are 24 steps an epoch. 7 does not divide 24, so checkpoints are written inside epochs too.
 rm -rf "$folder" && mkdir -p "$folder" && cd "$folder" || exit 1
 whole=$(train 1 -epochs 3) || fail "$whole"
 said=$(train 2 -epochs 1 -checkpoint run -every 7) || fail "$said"

@@ -22,6 +22,8 @@ results() {
   sed -n '/training step *8:/,$p'
 }
 
+# The options are those of tutorials/short.cmake: 40 training steps on single steps of the solver, then 8 through several of them.
+# Step 25 is in the first way of training, step 45 in the second.
 rm -rf "$folder" && mkdir -p "$folder" && cd "$folder" || exit 1
 said=$(run 2 -stop 25 "$@") || fail "$said"
 [[ $said != *"velocity error     bare"* ]] || fail "did not stop:" "$said"
