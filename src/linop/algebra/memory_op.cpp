@@ -75,7 +75,7 @@ void BoundaryConstant::doEnd(const Action& action) {
       if (action.sense == Sense::Forward)
         blockAxpby(y.context(), rank, extent.data(), alpha, from, kSame.data(), T(1),
                    to + offsetOf(begin, y.strides()), y.strides().data());
-      else if (y.localElements() > 0)
+      else if (y.localElements() > 0) // a rank that does not have the scalar adds nothing
         blockMultiplyAdd<T>(y.context(), rank, extent.data(), alpha, nullptr, nullptr,
                             from + offsetOf(begin, x.strides()), x.strides().data(), to,
                             kSame.data());
