@@ -209,8 +209,8 @@ TEST(FieldSeries, ContinuesAfterARestartAndOmitsDamagedFiles) {
   EXPECT_EQ(text.find("<Time Value=\"3\"/>"), text.npos);
 }
 
-// A file of fields can be damaged. Fewer names than components would be read beyond their end, and so
-// would the shape of a field without dimensions, which has no rows: it is not a field of a mesh.
+// A file of fields can be damaged. Fewer names than components would be read beyond their end, and
+// so would the shape of a field without dimensions, which has no rows: it is not a field of a mesh.
 TEST(Xdmf, RejectsFieldsWithoutANameForEachComponentAndWithoutRows) {
   NamedFile fields{"a-000001.h5", {}};
   fields.file.values = {{"step", Index(1)}, {"time", 0.5}};
