@@ -74,8 +74,9 @@ functors::ListedRows listedOf(const RowLists& lists) {
           dataOrNull(lists.rowOfList), last};
 }
 
-// The lists from list `begin` on. If the lists have `first`, their entries are addressed by
-// absolute index; otherwise list i has the single entry i, and the arrays are shifted.
+// The lists from list `begin` on, as lists 0, 1, ... If the lists have `first`, it has the absolute
+// indices of their entries, so only `first` is shifted. Otherwise list i has the single entry i,
+// and the arrays of entries are shifted.
 functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
   functors::ListedRows listed = listedOf(lists);
   if (listed.rowOfList)
