@@ -222,6 +222,10 @@ private:
 
 } // namespace
 
+// For example, rank 0 owns the ids {40, 10} (rows 0 and 1) and rank 1 owns {30, 20} (rows 2 and 3),
+// with the cuts 0, 2, 4. The sorted list is 10 20 | 30 40, so the blocks begin with the ids 10 and
+// 30. Rank 0 sends the pair (40, 0) to rank 1, rank 1 sends (20, 3) to rank 0, and the results are
+// the rows {1, 3} on rank 0 and {2, 0} on rank 1.
 std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned, Index first,
                             const std::vector<Index>& cuts) {
   if (cuts.back() == 0)

@@ -31,7 +31,7 @@ struct ScaledByNumber {
 };
 
 // Terms of a sum: a derivative times a direction. A term is 0 where the derivative is 0, even if
-// the direction is not finite there, since masked elements can have any values.
+// the direction is NaN there.
 template <class T>
 struct SlopeDot {
   using Wide = double;

@@ -21,11 +21,13 @@
 
 namespace tenon {
 
-// In a message of set-up it is a row of numbers.
+// A part on its way through gateways, as ranks tell each other of it during set-up: from the sender
+// or the receiver to its gateway, and from a gateway to the receiver. In a message it is a row of
+// six numbers.
 struct Relay::Leg {
-  Index isSent = 0; // By the rank that tells it.
+  Index isSent = 0; // 1 if the sender tells its gateway of the part, 0 if the receiver does.
   Index sender = -1, receiver = -1, bytes = 0;
-  LaneAddress lane = {};
+  LaneAddress lane = {}; // From the sender to its gateway, or from a gateway to the receiver.
 
   using Numbers = std::array<Index, 6>;
   void addTo(std::vector<Index>& numbers) const {

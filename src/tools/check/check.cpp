@@ -74,6 +74,7 @@ ConversionOptions::ConversionOptions() {
 }
 
 void ConversionOptions::addUnlessGiven(Option option) {
+  // The library's functions take the name after "-tenon_".
   TenonBool isGiven = TENON_FALSE;
   require(TenonOptionsHas("", option.key.c_str() + sizeof kStart - 1, &isGiven));
   if (!isGiven)
