@@ -105,7 +105,9 @@ void checkExample(Case& c, const std::string& type) {
                  }};
   for (int i = 0; i < example.inputs; ++i)
     plan.inputs.push_back(example.shape(layer, i));
-  // The values of inputs are in [-1, 1), or from 1/2 on, in each contribution.
+  // The values that checkLayer() fills in are in [-1, 1), or from 1/2 on, in each contribution. An
+  // example of another range gets a map into it, and then chooses its signature, since the labels
+  // are those of the chain.
   const LayerExample::Range range = example.range(layer);
   plan.isPositive = range.low > 0 && range.low <= 0.5;
   if (range.low != -1 && !plan.isPositive) {
