@@ -115,10 +115,12 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
   else
     y.write(fill(s.to, c.position(s.to.grid), ofY));
   apply(op, call, x, y);
-  compareOutput(
-      c, s.to, y,
-      {movedValue(s, call.alpha, ofX), call.beta, ofY, isReal ? toleranceOf(s, call, ofX, ofY) : 0},
-      what + ": output");
+  compareOutput(c, s.to, y,
+                {.moved = movedValue(s, call.alpha, ofX),
+                 .beta = call.beta,
+                 .before = ofY,
+                 .tolerance = isReal ? toleranceOf(s, call, ofX, ofY) : 0}, // integers are exact
+                what + ": output");
   if (call.alpha != 0)
     c.found(what + ": input changed", difference(x.read(), input, x.box(), 0));
   c.found(what, x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
