@@ -149,11 +149,12 @@ Desc rawBytes(size_t bytes) {
 // added to the output instead of overwriting it.
 struct Primitives {
   explicit Primitives(const Problem& p)
-      : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
-        sum(p.forward(attributes(true), forward.src_desc(), forward.weights_desc(),
+      : forward(
+            p.forward(attributes(/*sum=*/false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
+        sum(p.forward(attributes(/*sum=*/true), forward.src_desc(), forward.weights_desc(),
                       forward.dst_desc())),
-        adjointData(p.adjointData(attributes(false), forward)),
-        adjointWeights(p.adjointWeights(attributes(false), forward)) {}
+        adjointData(p.adjointData(attributes(/*sum=*/false), forward)),
+        adjointWeights(p.adjointWeights(attributes(/*sum=*/false), forward)) {}
 
   std::string implementation() const {
     return fmt::format("{}, adjoints {} and {}", forward.impl_info_str(),

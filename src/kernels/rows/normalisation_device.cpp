@@ -59,7 +59,11 @@ DeviceRows::Lists DeviceRows::listsOf(const std::vector<Index>& listOfRow, Index
 }
 
 functors::RowLists DeviceRows::in(const Lists& lists) const {
-  return {lists.begin.data(), lists.rows.data(), divisorOf(length_), length_, rows_};
+  return {.begin = lists.begin.data(),
+          .rows = lists.rows.data(),
+          .length = divisorOf(length_),
+          .lengthOfRow = length_,
+          .allRows = rows_};
 }
 
 template <class F>

@@ -69,9 +69,16 @@ const T* dataOrNull(const std::vector<T>& list) {
 functors::ListedRows listedOf(const RowLists& lists) {
   const Index last = lists.entries() - 1;
   if (const auto& device = lists.onDevice)
-    return {device->first.data(), device->index.data(), device->weights.data(), nullptr, last};
-  return {dataOrNull(lists.first), lists.index.data(), dataOrNull(lists.weights),
-          dataOrNull(lists.rowOfList), last};
+    return {.first = device->first.data(),
+            .index = device->index.data(),
+            .weights = device->weights.data(),
+            .rowOfList = nullptr, // on the device list i belongs to row i
+            .last = last};
+  return {.first = dataOrNull(lists.first),
+          .index = lists.index.data(),
+          .weights = dataOrNull(lists.weights),
+          .rowOfList = dataOrNull(lists.rowOfList),
+          .last = last};
 }
 
 // The lists from list `begin` on, as lists 0, 1, ... If the lists have `first`, it has the absolute

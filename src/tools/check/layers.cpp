@@ -177,7 +177,7 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
     require(TenonLayerCreateType(comm, "add", add({1, 2})));
   const int last = static_cast<int>(nodes.size()) - 1;
   require(TenonLayerCreateType(comm, "flatten", add({last})));
-  require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, true)));
+  require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, /*isFlat=*/true)));
   return nodes;
 }
 
@@ -212,11 +212,11 @@ void checkNetwork(Case& c, bool isGraph) {
 }
 
 void checkSequential(Case& c) {
-  checkNetwork(c, false);
+  checkNetwork(c, /*isGraph=*/false);
 }
 
 void checkGraph(Case& c) {
-  checkNetwork(c, true);
+  checkNetwork(c, /*isGraph=*/true);
 }
 
 } // namespace

@@ -83,8 +83,8 @@ void compareWithOneProcess(Case& c, Sides sides, TenonDataType type) {
   const TenonInt seed = c.draw.upTo(1 << 20);
   tested.fillParameters(seed);
   reference.fillParameters(seed);
-  tested.makeTensors(type, true, c.draw, c.space);
-  reference.makeTensors(type, false, c.draw);
+  tested.makeTensors(type, /*mayBeUsers=*/true, c.draw, c.space);
+  reference.makeTensors(type, /*mayBeUsers=*/false, c.draw);
   for (std::size_t i = 0; i < tested.x.size(); ++i) {
     fillRows(c, tested.x[i], reference.x[i], sides.inputRows[i]);
     fillRows(c, tested.direction[i], reference.direction[i], sides.inputRows[i]);
@@ -285,7 +285,7 @@ void checkRows(Case& c, TenonDataType type) {
   require(TenonLayerSetDataType(step.layer(), type));
   require(TenonLayerSetSpace(step.layer(), c.space));
   require(step.setUp());
-  step.makeTensors(type, true, c.draw, c.space);
+  step.makeTensors(type, /*mayBeUsers=*/true, c.draw, c.space);
   step.x[0].write(fill(spec, c.position(grid), {c.draw.number(), Numbers::Fractions}));
   step.direction[0].write(fill(spec, c.position(grid), {c.draw.number(), Numbers::Fractions}));
   step.dy().fillByPosition(
