@@ -61,7 +61,9 @@ std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& 
                                                 const std::vector<Part>& parts) const {
   std::vector<Message> messages;
   for (std::size_t i : partIndices)
-    messages.push_back({parts[i].peer, nullptr, parts[i].elements * elementBytes_});
+    messages.push_back({.peer = parts[i].peer,
+                        .data = nullptr, // Set by useWires().
+                        .bytes = parts[i].elements * elementBytes_});
   return messages;
 }
 
@@ -85,7 +87,7 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
   // On the device each piece is sent when its copy is done; on the host a message is sent at once.
   for (int i = 0; send.isOnDevice() && i < static_cast<int>(sends_.size()); ++i)
     for (int n = 0; n < plain_.exchange->piecesOfSend(i); ++n)
-      departures_.push_back({i, n, {}});
+      departures_.push_back({.message = i, .piece = n, .ready = {}});
 }
 
 // A round whose messages are in the buffers.

@@ -37,7 +37,11 @@ struct Relay::Leg {
   static std::vector<Leg> in(const std::vector<Index>& numbers) {
     std::vector<Leg> legs;
     for (auto row = numbers.begin(); row != numbers.end(); row += std::tuple_size_v<Numbers>)
-      legs.push_back({row[0], row[1], row[2], row[3], {.place = row[4], .slots = row[5]}});
+      legs.push_back({.isSent = row[0],
+                      .sender = row[1],
+                      .receiver = row[2],
+                      .bytes = row[3],
+                      .lane = {.place = row[4], .slots = row[5]}});
     return legs;
   }
   bool operator<(const Leg& other) const {
@@ -119,6 +123,8 @@ SparseMessages Relay::makeMessages(const NodeMap& nodes, const SparseMessages& t
       const int other = nodes.nodeOf(static_cast<int>(isSent ? leg.receiver : leg.sender));
       (isSent ? sent : received)[nodes.gateway(other, node)].push_back(leg);
     }
+  // The gateways of both nodes sort the parts alike, so a message is read in the order in which it
+  // was written.
   for (LegsByPeer* legs : {&sent, &received})
     for (auto& [peer, ofMessage] : *legs)
       std::sort(ofMessage.begin(), ofMessage.end());
