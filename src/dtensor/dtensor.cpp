@@ -240,11 +240,7 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
                           const std::vector<Index>& ghostsHigh, bool readOnly, Index length) {
   std::vector<Component> components;
   for (void* first : firstOwned)
-    components.push_back({.firstOwned = first,
-                          .strides = strides,
-                          .ghostsLow = ghostsLow,
-                          .ghostsHigh = ghostsHigh,
-                          .length = length});
+    components.push_back({first, strides, ghostsLow, ghostsHigh, length});
   if (components.empty()) // Without components, placeComponents() does not check the ghosts.
     checkGhosts(strides, ghostsLow, ghostsHigh);
   placeComponents(dim, components, readOnly);
