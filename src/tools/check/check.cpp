@@ -230,11 +230,13 @@ int refuseOnly(const Selection& selection) {
   return kExitUsage;
 }
 
+constexpr TenonInt kMaxTimeout = 86400; // a day, in seconds
+
 int refuseNumbers(TenonInt n, TenonInt number, TenonInt timeout) {
   if (worldRank() == 0)
     printError(fmt::format("tenon check: -n is {}, -case {} and -timeout {}; they must be >= 0, "
-                           ">= -1, and in 0 to 86400\n",
-                           n, number, timeout));
+                           ">= -1, and in 0 to {}\n",
+                           n, number, timeout, kMaxTimeout));
   return kExitUsage;
 }
 
@@ -356,7 +358,7 @@ int runCheck() {
   if (!space)
     return kExitUsage;
   const Selection selection{textOption("only"), layers, *space};
-  if (n < 0 || single < -1 || timeout < 0 || timeout > 86400)
+  if (n < 0 || single < -1 || timeout < 0 || timeout > kMaxTimeout)
     return refuseNumbers(n, single, timeout);
   if (kindsIn(selection).empty())
     return refuseOnly(selection);

@@ -136,6 +136,7 @@ void checkIdentity(Case& c, const Subject& s) {
   if (s.factor == 0)
     return; // the remainder of cancelling terms is rounding only
   require(TenonLinearOpTestAdjoint(s.op, seed, TENON_FALSE, &forward, &adjoint, &relative));
+  // Hundreds of roundings of the type, for sums of as many products.
   const bool single = s.fromType == TENON_FLOAT32 || s.toType == TENON_FLOAT32;
   if (!(relative <= (single ? 1e-5 : 1e-13)))
     c.found("adjoint identity",
