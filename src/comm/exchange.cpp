@@ -56,6 +56,7 @@ Exchange::~Exchange() {
 Exchange::RequestList Exchange::requestsFor(const std::vector<Message>& messages) const {
   RequestList requests;
   for (const Message& m : messages) {
+    // The number of pieces is rounded up.
     requests.all.resize(requests.all.size() + (m.bytes + pieceBytes_ - 1) / pieceBytes_,
                         MPI_REQUEST_NULL);
     requests.first.push_back(requests.count());
@@ -155,7 +156,7 @@ std::optional<Exchange::Arrival> Exchange::receivedPiece() {
   const auto& first = receiveRequests_.first;
   const int index =
       static_cast<int>(std::upper_bound(first.begin(), first.end(), request) - first.begin()) - 1;
-  return Arrival{index, request - first[index], --missing_[index] == 0};
+  return Arrival{index, request - first[index], /*isLast=*/--missing_[index] == 0};
 }
 
 Exchange::Arrival Exchange::nextReceive() {

@@ -47,20 +47,26 @@ std::string nodeName() {
   return std::string(text, length);
 }
 
-// Adds links with assumed rates, since the real ones are unknown without measuring.
+// Adds links with assumed rates, since the real ones are unknown without measuring: a port of each
+// innermost unit (a core), which all messages to or from it use, and a NIC of each node, for the
+// messages that leave it (LinkRule, machine.hpp).
 Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
   const int innermost = static_cast<int>(found.levels().size()) - 1;
-  Machine machine = found.linkedBy({"port (assumed rate)",
-                                    innermost,
-                                    1,
-                                    rates.bandwidth,
-                                    rates.latency,
-                                    {{LinkRule::Touching}}});
+  Machine machine = found.linkedBy({.name = "port (assumed rate)",
+                                    .level = innermost,
+                                    .units = 1,
+                                    .bandwidth = rates.bandwidth,
+                                    .latency = rates.latency,
+                                    .rules = {{LinkRule::Touching}}});
   const int node = found.findLevel("node");
   if (node < 0)
     return machine;
-  return machine.linkedBy(
-      {"NIC (assumed rate)", node, 1, rates.bandwidth, rates.latency, {{LinkRule::Leaving}}});
+  return machine.linkedBy({.name = "NIC (assumed rate)",
+                           .level = node,
+                           .units = 1,
+                           .bandwidth = rates.bandwidth,
+                           .latency = rates.latency,
+                           .rules = {{LinkRule::Leaving}}});
 }
 
 } // namespace

@@ -87,7 +87,7 @@ private:
       std::vector<Entry> entries;
       for (const auto& [peer, data] : received)
         for (std::size_t i = 0; i < data.size(); i += 2)
-          entries.push_back({data[i], data[i + 1], peer});
+          entries.push_back({.id = data[i], .row = data[i + 1], .owner = peer});
       std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
         return std::tie(a.id, a.row) < std::tie(b.id, b.row);
       });
@@ -158,7 +158,8 @@ private:
   std::vector<Entry> entries_; // This rank's share of the directory, sorted by id.
 };
 
-// Converts an id to an unsigned number (the key), in the same order also for negative ids.
+// Converts an id to an unsigned number (the key), in the same order also for negative ids: with the
+// sign bit inverted, -1 is just below 0, where plain conversion would make it the largest number.
 std::uint64_t keyOf(Index id) {
   return static_cast<std::uint64_t>(id) ^ (std::uint64_t(1) << 63);
 }
@@ -222,6 +223,10 @@ private:
 
 } // namespace
 
+// For example, rank 0 owns the ids {40, 10} (rows 0 and 1) and rank 1 owns {30, 20} (rows 2 and 3),
+// with the cuts 0, 2, 4. The sorted list is 10 20 | 30 40, so the blocks begin with the ids 10 and
+// 30. Rank 0 sends the pair (40, 0) to rank 1, rank 1 sends (20, 3) to rank 0, and the results are
+// the rows {1, 3} on rank 0 and {2, 0} on rank 1.
 std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned, Index first,
                             const std::vector<Index>& cuts) {
   if (cuts.back() == 0)

@@ -197,7 +197,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
 void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
   awaitUserArray();
-  isUserArray_ = false; // The library waits for its kernels.
+  // This is memory of the library, which itself waits for the kernels that use it.
+  isUserArray_ = false;
   placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();

@@ -32,6 +32,7 @@ std::vector<ElementSource> sourcesAlong(const DTensor& x, const Layout& layout, 
   const Interval box = x.box()[dim];
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
   std::vector<ElementSource> result;
+  // A shift is that of the longitudes beyond a pole, a periodic dimension without signs.
   const Index extent = layout.shape()[dim], shift = halo ? halo->shift : 0;
   for (Index i = box.begin; i < box.end; ++i) {
     if (halo && !halo->isPartial && !halo->isLinked())
@@ -130,7 +131,8 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
     const HostView<T> data(x);
     if (x.localElements() == 0)
       return; // A rank outside the grid has no position.
-    // The sources for each run of channels, and the run of each local channel.
+    // Boundary modes can differ between ranges of channels (runs), for example for the components
+    // of a vector at a wall. The sources of each run, and the run of each local channel:
     std::vector<RunSources> runs;
     std::vector<std::size_t> runOf(x.ndim() > kChannelDim ? x.extent()[kChannelDim] : 0);
     forEachChannelRun(x.layout(), x.layout(), [&](const Layout& layout, const Layout&, auto run) {
@@ -203,6 +205,7 @@ void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mea
   fillByIndex(x, [=](Index i) { return mean + deviation * normalAt(seed, stream, i); });
 }
 
+// Numbers in [-1, 1), or integers from -8 to 7, for which sums in floating point are exact.
 void fillRaw(DTensor& x, std::uint64_t seed, bool integers) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     const HostView<T> data(x);

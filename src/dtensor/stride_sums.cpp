@@ -75,7 +75,10 @@ void addSteps(const DTensor& x, bool isReversed, StrideSum& sum) {
   const Index size = dataTypeSize(x.dataType());
   const auto add = [&](Index stride, Index maxSteps) {
     const bool isPositive = (stride > 0) != isReversed;
-    sum.merge({std::abs(stride), isPositive ? 0 : maxSteps, isPositive ? maxSteps : 0, 0});
+    sum.merge({.stride = std::abs(stride),
+               .below = isPositive ? 0 : maxSteps,
+               .above = isPositive ? maxSteps : 0,
+               .dim = 0}); // not used: the sum is only tested
   };
   for (int d = 0; d < x.ndim(); ++d)
     if (x.strides()[d] != 0 && x.extent()[d] > 1)
@@ -156,7 +159,10 @@ std::optional<SameElement> sameElement(const Shape& extent, const Strides& strid
   StrideSum sum;
   for (std::size_t d = 0; d < extent.size(); ++d)
     if (extent[d] > 1 && strides[d] != 0)
-      sum.add({std::abs(strides[d]), extent[d] - 1, extent[d] - 1, static_cast<int>(d)});
+      sum.add({.stride = std::abs(strides[d]),
+               .below = extent[d] - 1,
+               .above = extent[d] - 1,
+               .dim = static_cast<int>(d)});
   if (!sum.returnToZero())
     return {};
   // The k are differences of two indices: positive ones are entries of the first index, negative

@@ -145,7 +145,10 @@ public:
   void tensor(const std::string& path, DTensor& value) override {
     checkStorable(value.layout(), fmt::format("tensor \"{}\"", path));
     contents_.pointers.push_back(&value);
-    contents_.tensors.push_back({path, value.dataType(), value.layout().shape(), 0});
+    contents_.tensors.push_back({.path = path,
+                                 .type = value.dataType(),
+                                 .shape = value.layout().shape(),
+                                 .digest = 0}); // computed or read later
     contents_.targets.push_back({&value});
   }
   void parameter(const std::string& path, Parameter& owner) override {
@@ -394,8 +397,10 @@ FileData Checkpoint::fileData(const std::string& path, const Contents& contents,
   const bool isTogether = transport_ == "together" || (transport_ == "auto" && hasParallelHdf5());
   const std::string work = fmt::format("{} {} (MiB)", doing, path);
   const Index total = bytesOf(contents.tensors) / kMebibyte;
-  return {path, &contents.tensors, isTogether ? FileTransport::Together : FileTransport::Root,
-          [work, total, done = Index(0)](Index bytes) mutable {
+  return {.path = path,
+          .stored = &contents.tensors,
+          .transport = isTogether ? FileTransport::Together : FileTransport::Root,
+          .moved = [work, total, done = Index(0)](Index bytes) mutable {
             done += bytes;
             showProgress(work, done / kMebibyte, total, "", 0);
           }};

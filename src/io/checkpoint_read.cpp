@@ -294,6 +294,8 @@ std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
         return step;
       });
     } catch (const Error& error) {
+      // Other errors, such as a tensor of another shape, would occur with older files too. A file
+      // that cannot be opened counts as damaged: another program can have removed it since.
       const bool isDamaged = error.code() == TENON_ERR_FORMAT || error.code() == TENON_ERR_FILE;
       if (!isDamaged || i + 1 == steps.size())
         throw;

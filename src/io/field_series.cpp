@@ -144,6 +144,7 @@ std::string FieldSeries::textOf(Index step) const {
   const std::optional<std::string> mesh = meshFileOf(fields);
   if (!mesh)
     return xdmfOfFile(fields);
+  // The file of the mesh is in the same folder, and is named without it.
   const NamedFile meshFile{*mesh, readStructure(folderOf(path_) + "/" + *mesh)};
   return xdmfOfFile(fields, &meshFile);
 }
@@ -170,13 +171,15 @@ void FieldSeries::addRows(Ref<DTensor> tensor, const std::string& name,
                                            tensor->dataType(), CarrierPolicy::fromOptions());
   auto rows = makeRef<DTensor>(comm_, sort->range(), tensor->dataType(), tensor->space());
   files_->addTensor(rows, name);
-  cfFields_.push_back({rows, name, components, meshRows.areNodes});
+  cfFields_.push_back(
+      {.tensor = rows, .name = name, .components = components, .areNodes = meshRows.areNodes});
   if (!components.empty())
     files_->setValue(componentsKey(name), components);
   files_->setValue(centerKey(name), std::string(meshRows.areNodes ? "node" : "cell"));
   fields_.push_back(
       fmt::format("{} {} of {}", name, shapeText(shape), meshRows.areNodes ? "nodes" : "cells"));
-  sorted_.push_back({std::move(tensor), std::move(rows), std::move(sort)});
+  sorted_.push_back(
+      {.given = std::move(tensor), .sorted = std::move(rows), .sort = std::move(sort)});
 }
 
 void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
@@ -203,7 +206,7 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                     tensor->title(), shapeText(extents), title(), shapeText(space_)));
   checkComponents(*tensor, {shape.begin(), shape.end() - space}, components, name);
   files_->addTensor(tensor, name);
-  cfFields_.push_back({std::move(tensor), name, components});
+  cfFields_.push_back({.tensor = std::move(tensor), .name = name, .components = components});
   if (!components.empty())
     files_->setValue(componentsKey(name), components);
   space_ = extents;
@@ -283,10 +286,13 @@ void FieldSeries::write(Index step, double time) {
     field.sort->apply(*field.given, *field.sorted);
   if (isNetcdf())
     writeCfFile(comm_, stepPath(step),
-                {grid_, mesh_.get(), space_, cfFields_,
-                 settings_.value<std::string>("field_time_units", owner()),
-                 settings_.value<std::string>("field_calendar", owner()),
-                 settings_.value<std::string>("field_length_units", owner())},
+                {.grid = grid_,
+                 .mesh = mesh_.get(),
+                 .space = space_,
+                 .fields = cfFields_,
+                 .timeUnits = settings_.value<std::string>("field_time_units", owner()),
+                 .calendar = settings_.value<std::string>("field_calendar", owner()),
+                 .lengthUnits = settings_.value<std::string>("field_length_units", owner())},
                 step, time);
   else
     writeHdf5(step, time);

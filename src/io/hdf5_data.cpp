@@ -26,7 +26,7 @@ constexpr bool kIsParallel = true;
 // Makes opening (access), metadata, and transfers of data collective on the communicator.
 void setCollective(const Subject& subject, hid_t access, hid_t transfer, Communicator& comm) {
   subject.check(H5Pset_fapl_mpio(access, comm.mpi(), MPI_INFO_NULL), "/");
-  subject.check(H5Pset_all_coll_metadata_ops(access, true), "/");
+  subject.check(H5Pset_all_coll_metadata_ops(access, /*is_collective=*/true), "/");
   subject.check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "/");
 }
 #else

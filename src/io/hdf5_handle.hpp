@@ -24,6 +24,8 @@
 
 namespace tenon::hdf5 {
 
+// Keeps parallel HDF5 loaded until the process ends (keep_loaded.hpp says why). Serial HDF5 does
+// not call MPI, so it can be unloaded.
 inline bool keepHdf5Loaded() noexcept {
 #ifdef H5_HAVE_PARALLEL
   return keepLoaded(H5open);

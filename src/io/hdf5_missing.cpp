@@ -53,6 +53,7 @@ std::unique_ptr<SampleFile> openHdf5Samples(const std::string&, const std::strin
   return nullptr;
 }
 
+// The NetCDF library, if there is one, decides (sample_file.hpp).
 bool isNetcdf4(const std::string&, const std::string&) {
   return true;
 }

@@ -149,7 +149,7 @@ private:
 
   // Stores type, shape and digest of a dataset.
   void dataset(hid_t set, const std::string& path) {
-    StoredDataset tensor{path, TENON_FLOAT32, {}, 0};
+    StoredDataset tensor{.path = path, .type = TENON_FLOAT32, .shape = {}, .digest = 0};
     const Handle type(H5Dget_type(set), H5Tclose), space(H5Dget_space(set), H5Sclose),
         creation(H5Dget_create_plist(set), H5Pclose);
     if (type < 0 || space < 0 || creation < 0)

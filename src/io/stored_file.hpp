@@ -17,6 +17,7 @@
 #include "geometry/layout/box.hpp"
 #include "sys/data_type.hpp"
 #include "sys/options/one_of.hpp"
+#include "sys/text/text.hpp"
 
 #include <map>
 #include <string>
@@ -33,7 +34,10 @@ struct StoredDataset {
   Shape shape;
   std::uint64_t digest = 0;
 
-  Index bytes() const { return elements(shape) * dataTypeSize(type); }
+  // Throws TENON_ERR_SHAPE if they do not fit into 64 bits; in a damaged file they can be so many.
+  Index bytes() const {
+    return checkedProduct(elements(shape), dataTypeSize(type), "the bytes of a tensor");
+  }
 };
 
 // A number of the state, such as a step count.
@@ -65,7 +69,7 @@ struct StoredFile {
 inline Index bytesOf(const std::vector<StoredDataset>& tensors) {
   Index bytes = 0;
   for (const StoredDataset& tensor : tensors)
-    bytes += tensor.bytes();
+    bytes = checkedSum(bytes, tensor.bytes(), "the bytes of all tensors");
   return bytes;
 }
 

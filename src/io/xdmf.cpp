@@ -141,6 +141,10 @@ std::string attributesOf(const StoredFile& file, const StoredDataset& field, con
                         std::holds_alternative<std::string>(componentList->second);
   const std::vector<std::string> names =
       componentNames(name, hasNames ? std::get<std::string>(componentList->second) : "", count);
+  if (static_cast<Index>(names.size()) != count)
+    throw Error(TENON_ERR_FORMAT, fmt::format("field '{}' has {} and {} of components", name,
+                                              counted(count, "component"),
+                                              counted(static_cast<Index>(names.size()), "name")));
   std::string text;
   for (Index i = 0; i < count; ++i)
     text += fmt::format("        <Attribute Name=\"{}\" AttributeType=\"Scalar\" Center=\"{}\">\n"
@@ -291,7 +295,7 @@ std::string xdmfOfFile(const NamedFile& fields, const NamedFile* mesh) {
   if (meshFile.file.values.contains(kMeshShape)) {
     geometry = unstructured(meshFile.name, meshFile.file);
     for (const StoredDataset& field : file.tensors)
-      if (field.path.starts_with(kFields) &&
+      if (field.path.starts_with(kFields) && !field.shape.empty() &&
           (mesh || (fieldName(field) != kMeshPlaces && fieldName(field) != kMeshCorners)))
         attributes += onMesh(name, file, field);
   } else {

@@ -65,7 +65,7 @@ std::string LinearOp::describe() const {
 void LinearOp::apply(double alpha, const DTensor& x, double beta, DTensor& y) {
   static const int event = logEvent("LinearOpApply");
   const LogScope scope(event);
-  const Action action{Sense::Forward, alpha, &x, beta, &y};
+  const Action action{.sense = Sense::Forward, .alpha = alpha, .x = &x, .beta = beta, .y = &y};
   check(action);
   run(*this, action);
 }
@@ -73,7 +73,8 @@ void LinearOp::apply(double alpha, const DTensor& x, double beta, DTensor& y) {
 void LinearOp::applyAdjoint(double alpha, const DTensor& y, double beta, DTensor& x) {
   static const int event = logEvent("LinearOpAdjoint");
   const LogScope scope(event);
-  const Action action{Sense::Adjoint, alpha, &y, beta, &x};
+  // The adjoint maps y to x: the action's input is y.
+  const Action action{.sense = Sense::Adjoint, .alpha = alpha, .x = &y, .beta = beta, .y = &x};
   check(action);
   run(*this, action);
 }
@@ -240,8 +241,8 @@ void LinearOp::finish() {
 void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y) {
   start({sense, alpha, &x, beta, &y});
   // The arrays are locked after the action has begun: if start() throws, there is no lock to end.
-  // The addresses are read before, since an array that is locked for writing has no readable
-  // address.
+  // The addresses are read before the locks, since an array that is locked for writing has no
+  // readable address.
   Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
   x.lendForReading();
   y.lendForWriting();

@@ -55,13 +55,17 @@ private:
   void addIfLoaded(int l, Index instance, Devices below, Index instances) {
     const Link& link = machine_.links()[l];
     for (const LinkRule& rule : link.rules) {
+      // It is enough to look at the first device: all devices below this instance are also below
+      // one instance of the other link, unless that link belongs to a level further inside.
       if (rule.unless != LinkRule::kNone && uses(rule.unless, below.front()))
         continue;
       if (rule.when == LinkRule::Filling &&
           static_cast<Index>(below.size()) != machine_.devicesOf(link))
         continue;
-      // Domains of Leaving: the instances of the link; of Crossing: blocks of devices below this
-      // instance. Within a single domain nothing passes the trunk.
+      // The domains of a rule "leaving" are the instances of the link, and those of "crossing" are
+      // blocks of devices below this instance. Touching and Filling are through loads, without
+      // domains. A group in a single domain sends nothing through the trunk, so it does not load
+      // it.
       Index domains = 0;
       if (rule.when == LinkRule::Leaving)
         domains = instances;
@@ -69,7 +73,10 @@ private:
         domains = blocksOf(below, machine_.devicesOf(rule));
       if (isTrunkRule(rule) && domains < 2)
         continue;
-      shares_.push_back({l, instance, domains, rule.each ? static_cast<Index>(below.size()) : 1});
+      shares_.push_back({.link = l,
+                         .instance = instance,
+                         .domains = domains,
+                         .times = rule.each ? static_cast<Index>(below.size()) : 1});
       return;
     }
   }

@@ -18,8 +18,9 @@
 namespace tenon {
 
 JoinedPlaces localMachine(const LocalTopology& topology) {
-  JoinedPlaces machine =
-      joinPlaces("this computer", {"core", LocalTopology::levels(), topology.corePlaces()});
+  JoinedPlaces machine = joinPlaces(
+      "this computer",
+      {.device = "core", .levels = LocalTopology::levels(), .places = topology.corePlaces()});
   machine.notes.insert(machine.notes.end(), LocalTopology::notes().begin(),
                        LocalTopology::notes().end());
   return machine;

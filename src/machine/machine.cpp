@@ -40,6 +40,7 @@ void checkNames(const std::vector<Named>& items, const char* what) {
 } // namespace
 
 const char* ruleName(LinkRule::When when) {
+  // In the order of LinkRule::When.
   static constexpr const char* kNames[] = {"touching", "filling", "leaving", "crossing"};
   return kNames[when];
 }
@@ -97,6 +98,8 @@ void Machine::checkLink(std::size_t position) const {
   if (link.rules.empty())
     refuse(fmt::format("{} has no rule, so no group would use it; give it at least one", title));
   for (const LinkRule& rule : link.rules) {
+    // Links before this one have their groups already, and rules cannot refer to each other in a
+    // circle.
     if (rule.unless < LinkRule::kNone || rule.unless >= static_cast<int>(position))
       refuse(fmt::format("{} has a rule whose 'unless' does not name an earlier link", title));
     if (rule.when != LinkRule::Crossing)

@@ -51,7 +51,7 @@ struct LinkRule {
   int unless = kNone; // a link that is listed before this one
   bool each = false;  // the load counts once per device of the group
   int level = kNone;  // level of the domains, for Crossing
-  Index units = 1;
+  Index units = 1;    // units of this level in a domain
   bool operator==(const LinkRule&) const = default;
 };
 

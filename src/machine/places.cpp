@@ -33,7 +33,9 @@ Count countUnits(const std::vector<Place>& places, std::size_t level) {
   std::map<Place, Index> devices;
   for (const Place& place : places)
     ++devices[Place(place.begin(), place.begin() + level + 1)];
-  Count count{static_cast<Index>(devices.size()), static_cast<Index>(places.size()), 0};
+  Count count{.units = static_cast<Index>(devices.size()),
+              .least = static_cast<Index>(places.size()),
+              .most = 0};
   for (const auto& [unit, unitDevices] : devices) {
     count.least = std::min(count.least, unitDevices);
     count.most = std::max(count.most, unitDevices);
@@ -82,7 +84,8 @@ FoundLevels findLevels(const PlacedDevices& placed) {
           "level '{}' is left out: its units hold from {} to {} {}s{}", placed.levels[l],
           count.least, count.most, placed.device, placed.levels[l] == "node" ? kEqualNodes : ""));
       // A level with as many units as the level above divides nothing; one with a unit per device
-      // joins nothing.
+      // joins nothing. The units of each used level have equal numbers of devices, so each unit of
+      // the level above has the same number of units of this level, count.units / units.
     } else if (count.units > units && count.units < devices) {
       result.levels.push_back({placed.levels[l], count.units / units});
       result.usedLevels.push_back(l);

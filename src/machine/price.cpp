@@ -287,6 +287,7 @@ bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, i
   constexpr Index kMax = std::numeric_limits<int>::max();
   const Index fromElements = from.mostOwnedElements(), toElements = to.mostOwnedElements();
   const Index whole = std::max(fromElements, toElements);
+  // The piece of a rank: in a gather or scatter the smaller tensor, otherwise an even share.
   const bool isCut = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
   const Index piece = isCut ? std::min(fromElements, toElements) : whole / ranks + 1;
   return whole <= kMax && piece <= kMax / ranks;

@@ -93,6 +93,8 @@ CollectivePieces collectivePieces(const RouteStep& step, int rank) {
   const Property property = split.property(step.axes.front());
   if (property.isShard()) {
     pieces.dim = property.dim;
+    // The step's axes are the minor axes of the dimension, so the parts of a group are consecutive
+    // numbers, which begin at a multiple of their count: of 6 parts in groups of 3, 0-2 and 3-5.
     pieces.first = split.part(position, property.dim) / pieces.ranks * pieces.ranks;
     pieces.areInOrder = std::all_of(extent.begin(), extent.begin() + property.dim,
                                     [](Index width) { return width == 1; });

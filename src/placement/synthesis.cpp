@@ -80,9 +80,12 @@ private:
   std::vector<const DeviceState*> members_;
 };
 
+// The number of slots is a power of 2, so a hash is reduced to a slot by a mask.
 SequenceTable::SequenceTable() : ends_{0}, slots_(64, -1) {}
 
 std::size_t SequenceTable::slotOf(Sequence sequence) const {
+  // The multiplier is that of MurmurHash3's last step (Appleby 2011), which spreads small numbers
+  // over all bits; the shift brings the high bits to those of the mask.
   std::uint64_t hash = sequence.size();
   for (std::uint32_t item : sequence) {
     hash = (hash ^ item) * 0xff51afd7ed558ccdULL;

@@ -97,7 +97,8 @@ private:
     if (const auto existing = priced_.find(key); existing != priced_.end())
       return existing->second;
     Block best{.seconds = std::numeric_limits<double>::infinity()};
-    for (int outer = 0; outer < (maxBlocks == 1 ? 1 : remaining); ++outer)
+    const int outerEnd = maxBlocks == 1 ? 1 : remaining; // the last block has all remaining factors
+    for (int outer = 0; outer < outerEnd; ++outer)
       for (const bool isShared : {false, true}) {
         if (!isShared && goal_ == SumGoal::Share)
           continue;
@@ -105,7 +106,7 @@ private:
         const double seconds = priceOf(outer, remaining, isShared, parts) +
                                cheapest(outer, nextParts, maxBlocks - 1).seconds;
         if (seconds < best.seconds)
-          best = {seconds, outer, isShared};
+          best = {.seconds = seconds, .outer = outer, .isShared = isShared};
       }
     return priced_[key] = best;
   }

@@ -109,7 +109,8 @@ DeviceState DeviceState::share(int part, int parts) const {
 }
 
 std::size_t DeviceState::hash() const noexcept {
-  // Multiply and shift, as in MurmurHash's finaliser.
+  // Multiply and shift, as in MurmurHash's finaliser. The start is 2^64 divided by the golden
+  // ratio, whose bits have no pattern.
   std::uint64_t mixed = 0x9e3779b97f4a7c15ULL;
   for (std::uint64_t word : words_) {
     mixed = (mixed ^ word) * 0xff51afd7ed558ccdULL;

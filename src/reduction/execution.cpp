@@ -64,6 +64,8 @@ bool areShares(const DeviceStates& states) {
 } // namespace
 
 Hierarchy levelsOfTwo(int levels) {
+  // The states of 2^L devices are matrices of 4^L bits, 2 MiB together for L = 8 levels, and eight
+  // times as much for each further one.
   constexpr int kMaxLevels = 8;
   if (levels < 0 || levels > kMaxLevels)
     throw Error(TENON_ERR_ARG, fmt::format("a reduction over {} levels cannot be planned; join "

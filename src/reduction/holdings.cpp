@@ -106,6 +106,8 @@ FollowedHoldings::FollowedHoldings(Hierarchy hierarchy, Program program, bool fi
       revertedScatter_[i] = scattered.back();
       scattered.pop_back();
     } else {
+      // After another AllGather, a Reduce or a Broadcast, devices no longer hold the shares of the
+      // open scatters, so no later AllGather can revert these.
       scattered.clear();
     }
   }
@@ -135,6 +137,7 @@ RowSet FollowedHoldings::after(std::size_t instruction, int device) {
   if (kind == CollectiveKind::Broadcast) {
     source = before(instruction, group.front());
   } else if (kind == CollectiveKind::AllGather && revertedScatter_[instruction] >= 0) {
+    // A device without rows, because it stores no results, takes no part in the gather.
     if (!ownRows.empty())
       source = before(revertedScatter_[instruction], device);
   } else if (kind == CollectiveKind::AllGather) {

@@ -71,7 +71,8 @@ private:
   }
 
   [[noreturn]] void fail(std::size_t byte, const std::string& expected) {
-    const std::string_view rest = text_.substr(byte, 16);
+    constexpr std::size_t kQuoted = 16; // bytes of the wrong text, enough to find it
+    const std::string_view rest = text_.substr(byte, kQuoted);
     throw Error(TENON_ERR_ARG,
                 fmt::format("the reduction program '{}' has {} at byte {}, where {} is expected; "
                             "write it as (slice, form, collective), ... with levels by number, "

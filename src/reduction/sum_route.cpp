@@ -90,6 +90,7 @@ std::vector<Path> pathsByShares(const Layout& from, const Layout& to) {
   std::vector<Path> paths;
   const std::vector<int> axes = axesSummedInto(from, to, Property::broadcast());
   for (int d = 0; d < from.ndim() && !axes.empty() && !from.hasHalos() && !to.hasHalos(); ++d) {
+    // The axes are P in `from` and B in `to`, so they can always begin to split a dimension.
     const auto first = withAll(from, axes, Property::shard(d), nullptr);
     const auto last = withAll(to, axes, Property::shard(d), nullptr);
     if (!(*first == *last))
@@ -103,6 +104,7 @@ std::vector<Path> pathsByShares(const Layout& from, const Layout& to) {
 // reversed and dual.
 std::vector<Path> pathsBetween(const Layout& from, const Layout& to, int maxSums) {
   std::vector<Path> paths;
+  // Nothing can be separated from a conversion that does not sum, or is nothing but one sum.
   if (maxSums == 0 || !(from.grid() == to.grid()) || !mayHaveSums(from, to) || sumBetween(from, to))
     return paths;
   std::vector<Separation> separations, ofAdjoint;
@@ -117,7 +119,7 @@ std::vector<Path> pathsBetween(const Layout& from, const Layout& to, int maxSums
       paths.push_back(std::move(path));
   };
   for (const auto& [between, sumsFirst] : separations) {
-    // Then one of the two parts is empty, and nothing has been separated.
+    // In this case one of the two parts is empty, and nothing has been separated.
     if (between == from || between == to)
       continue;
     add({between});
@@ -166,6 +168,7 @@ SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementByt
     append(to);
     return route;
   };
+  // Without levels all links are equal, and the direct exchange overloads none of them.
   SumRoute best = along({});
   if (prices.haveLevels())
     for (const Path& path : pathsWithSeparateSums(from, to))

@@ -38,7 +38,8 @@ enum {
 #define TENON_CORE_SHARE_INIT                                                                      \
   { 0, kTenonMinNaps, 0 }
 
-/* The length of the next nap in nanoseconds, or 0: then yield and call tenonNoteYield(). */
+/* The length of the next nap in nanoseconds, or 0: then yield and call tenonNoteYield(). In a new
+ * wait the message is probably about to arrive, so its first nap is short again. */
 static inline long tenonNextNap(struct TenonCoreShare* share, int isNewWait) {
   long nap = kTenonFirstNap;
   if (isNewWait)

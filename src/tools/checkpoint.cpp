@@ -29,7 +29,8 @@ std::string valueText(const JsonNode& value) {
   case JsonNode::Kind::Integer:
     return fmt::format("{}", value.integer);
   case JsonNode::Kind::Real:
-    // The numbers of the state have 64 bits without a sign.
+    // Numbers of the state have 64 bits without a sign. Those beyond the range of an Index are
+    // parsed as real numbers, which also have their digits as text.
     return value.text.empty() ? fmt::format("{}", value.real) : value.text;
   case JsonNode::Kind::Text:
     return fmt::format("\"{}\"", value.text);
@@ -57,7 +58,7 @@ std::vector<std::string> printDatasets(const JsonNode& datasets) {
   for (const JsonNode& entry : datasets.items) {
     const std::string &path = memberOf(entry, "path").text, &type = memberOf(entry, "type").text;
     std::vector<Index> shape;
-    Index bytes = type == "float32" ? 4 : 8;
+    Index bytes = type == "float32" || type == "int32" ? 4 : 8; // of an element
     for (const JsonNode& extent : memberOf(entry, "shape").items) {
       shape.push_back(extent.integer);
       bytes *= extent.integer;

@@ -173,7 +173,9 @@ void Lbfgs::moveTo(double at) {
   });
 }
 
-// direction <- -H gradient, by the two-loop recursion.
+// direction <- -H gradient, by the two-loop recursion, where H is the inverse Hessian that the
+// pairs approximate: first from the newest pair to the oldest, then a multiple gamma of the
+// identity for what the pairs do not know, then back to the newest.
 void Lbfgs::chooseDirection() {
   combine(-1, gradient_, 0, direction_);
   std::vector<double> alpha;
@@ -223,7 +225,8 @@ void Lbfgs::computeProducts(Pair& pair) const {
 bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
   chooseDirection();
   const LinePoint start{.at = 0, .value = loss, .slope = dot(gradient_, direction_)};
-  // Stops unless the direction descends (also at a NaN).
+  // Stops unless the direction descends (also at a NaN). The bound is a square, as the slope along
+  // the negative gradient, -|g|^2, is.
   if (!(start.slope < -changeTolerance_ * changeTolerance_))
     return false;
   forEach([&](std::size_t i, Parameter& p) {

@@ -97,12 +97,15 @@ private:
     bool wasNearEnd = false;
     while (count_ < settings_.evaluations && std::abs(high.at - low.at) >= settings_.shortest) {
       const LinePoint trial = evaluate(between(low, high, wasNearEnd));
+      // A trial point that is too high is the far end of a shorter bracket.
       if (!decreases(trial) || exceeds(trial, low)) {
         high = trial;
         continue;
       }
       if (isFlat(trial))
         return {.point = trial, .fulfils = true};
+      // If f rises from the trial point towards `high`, the minimum is on the other side, towards
+      // `low`, which becomes the far end.
       if (trial.slope * (high.at - low.at) >= 0)
         high = low;
       low = trial;
@@ -110,8 +113,9 @@ private:
     return {.point = low, .fulfils = false};
   }
 
-  // Returns the expected minimum. If it is near an end of the bracket twice in a row, it is moved
-  // inside by a tenth.
+  // Returns the expected minimum. If it is at an end of the bracket, or near one twice in a row, it
+  // is moved inside by a tenth, because the bracket would otherwise hardly become shorter. An
+  // infinite value, of a step that was far too long, cannot be interpolated: the bracket is halved.
   double between(const LinePoint& low, const LinePoint& high, bool& wasNearEnd) const {
     const double left = std::min(low.at, high.at), right = std::max(low.at, high.at);
     const double inset = 0.1 * (right - left);

@@ -140,7 +140,8 @@ void Optimizer::prepareReductions() {
   const auto isFrozen = [](const Ref<Parameter>& p) { return p->isFrozen(); };
   if (std::ranges::all_of(unprepared_, isFrozen))
     return;
-  // A plan has decided for its network.
+  // A negative setting leaves the size open: a plan has made buckets for its network already, and
+  // without a plan a bucket takes all gradients.
   const Index bytes = bucketBytes_ >= 0      ? bucketBytes_
                       : layer_->assignment() ? 0
                                              : std::numeric_limits<Index>::max();

@@ -83,6 +83,7 @@ void RateSchedule::check() const {
 }
 
 double RateSchedule::factor(Index stepsDone) const {
+  // Step 0 of the warm-up has a factor above 0, since a step without a change would be wasted.
   const auto completed = static_cast<double>(stepsDone);
   const double warm = stepsDone < warmup_ ? (completed + 1) / static_cast<double>(warmup_) : 1;
   const Index n = std::max<Index>(0, stepsDone - warmup_); // steps after the warm-up

@@ -111,7 +111,9 @@ std::vector<std::string> pieces(const std::string& name) {
 }
 
 // Sorts the modules by the numbers in their names. Returns whether the names determine the order:
-// whether the first difference between any two is a number.
+// whether the first difference between any two is a number. "features.2" is before "features.10",
+// but the names do not tell which of "encoder.1" and "decoder.1" is first. It is enough that the
+// sort compares all neighbours of the result: of all pairs they have the longest common beginnings.
 bool sortByNumbers(std::vector<Module>& modules) {
   bool isDetermined = true;
   const auto isLess = [&](const Module& a, const Module& b) {
@@ -132,6 +134,7 @@ bool sortByNumbers(std::vector<Module>& modules) {
       return first == digits.npos ? std::string() : digits.substr(first);
     };
     const std::string m = value(*p), n = value(*q);
+    // Numbers that differ in leading zeros only, as 01 and 1, are ordered as texts.
     return m.size() != n.size() ? m.size() < n.size() : m != n ? m < n : *p < *q;
   };
   std::sort(modules.begin(), modules.end(), isLess);
@@ -196,8 +199,9 @@ private:
     for (std::size_t i = 0; i < wanted_.size(); ++i)
       assign(i, nameOf(wanted_[i]));
   }
-  // Returns the name of a parameter in this file; for the value of a constant layer, ".value" can
-  // be present or absent.
+  // Returns the name of a parameter in this file: the name that its layer gives to it in files, if
+  // the file has it, or its path with dots. For the value of a constant layer, ".value" can be
+  // present or absent.
   std::string nameOf(const WantedTensor& wanted) const {
     if (find(wanted.file) != kNone)
       return wanted.file;
@@ -219,7 +223,8 @@ private:
       faults_.push_back(fmt::format("{}: '{}' is taken twice", wanted_[i].path(), name));
     isUsed_[tensor] = true;
   }
-  // Assigns the module's tensor for a parameter of this name.
+  // Assigns the module's tensor for a parameter of this name. PyTorch's normalisations call their
+  // scale "weight" and their shift "bias".
   void takeFrom(std::size_t i, const std::string& module, const std::string& parameter) {
     const std::string start = module.empty() ? "" : module + ".";
     const std::string alias = parameter == "scale" ? "weight" : parameter == "shift" ? "bias" : "";
@@ -261,7 +266,8 @@ private:
         isUsed_[tensor] = true;
     }
   }
-  // A transposition is of one parameter, so a rule for a layer cannot have it.
+  // Applies the rule of a layer to its parameter i. A layer's parameters have different numbers of
+  // dimensions, so a rule for all of them cannot have a transposition.
   void takeOfLayer(std::size_t i, const WeightsMap::Rule& rule) {
     if (rule.axes.empty())
       takeFrom(i, rule.from, wanted_[i].name);

@@ -132,15 +132,16 @@ private:
       if (text_.starts_with('['))
         fail("its elements are structures, which cannot be read");
       const std::string_view type = text();
+      const std::string_view shown = type.substr(0, 40); // a damaged type can be long
       type_ = typeOf(type);
       if (type.ends_with('O')) // numpy stores these as a pickle
         fail(fmt::format("elements of type '{}' are Python objects, which are pickled and never "
                          "read; save an array of numbers",
-                         type.substr(0, 40)));
+                         shown));
       if (!type_)
         fail(fmt::format("elements of type '{}' cannot be read; save little-endian numbers such as "
                          "'<f4' or '<f8'",
-                         type.substr(0, 40)));
+                         shown));
     } else if (key == "fortran_order" && !order_) {
       order_ = flag();
     } else if (key == "shape" && !shape_) {

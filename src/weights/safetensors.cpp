@@ -115,7 +115,8 @@ void sortByNames(const ByteSource& source, std::vector<StoredTensor>& tensors,
   });
 }
 
-// Escapes a string for JSON.
+// Escapes a string for JSON. Names have no control characters (checkName()), and newlines separate
+// them in the metadata, so these three characters are all.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (char c : text) {

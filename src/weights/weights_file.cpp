@@ -41,9 +41,11 @@ void joinDimensions(std::vector<StoredDimension>& dims) {
     if (inner.part.begin > 0 || inner.part.end < extent ||
         outer.part.stride != extent * inner.part.stride)
       continue;
-    outer = {outer.extent * extent,
-             inner.bytesPerIndex,
-             {outer.part.begin * extent, outer.part.end * extent, inner.part.stride}};
+    outer = {.extent = outer.extent * extent,
+             .bytesPerIndex = inner.bytesPerIndex,
+             .part = {.begin = outer.part.begin * extent,
+                      .end = outer.part.end * extent,
+                      .stride = inner.part.stride}};
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d) + 1);
   }
 }
@@ -53,9 +55,9 @@ std::vector<StoredDimension> storedDimensions(const StoredTensor& tensor,
                                               const std::vector<WeightsFile::Part>& parts) {
   std::vector<StoredDimension> dims;
   for (std::size_t d = 0; d < parts.size(); ++d)
-    dims.push_back({tensor.shape[d], /*bytesPerIndex=*/0, parts[d]});
+    dims.push_back({.extent = tensor.shape[d], .bytesPerIndex = 0, .part = parts[d]});
   if (dims.empty()) // a scalar is one dimension of extent 1
-    dims.push_back({1, /*bytesPerIndex=*/0, {0, 1, 1}});
+    dims.push_back({.extent = 1, .bytesPerIndex = 0, .part = {.begin = 0, .end = 1, .stride = 1}});
   // In Fortran order the last dimension is the slowest.
   if (tensor.isFortranOrder)
     std::reverse(dims.begin(), dims.end());

@@ -270,13 +270,15 @@ void append(std::string& text, std::uint64_t number, int bytes) {
     text += static_cast<char>(number & 255);
 }
 
+constexpr int kVersion = 20; // 10 times the version of the format, 2.0
+
 // Appends the fields that both headers of a member have in common, from the version on.
 void appendCommon(std::string& text, const ZipMember& member) {
-  constexpr int kVersion = 20, kUtf8 = 1 << 11, kDate = 0x21; // 1 January 1980
-  append(text, kVersion, 2);                                  // that a reader needs
-  append(text, kUtf8, 2);                                     // flag: the name is UTF-8
-  append(text, kMethodStored, 2);                             // method
-  append(text, 0, 2);                                         // time
+  constexpr int kUtf8 = 1 << 11, kDate = 0x21; // 1 January 1980
+  append(text, kVersion, 2);                   // that a reader needs
+  append(text, kUtf8, 2);                      // flag: the name is UTF-8
+  append(text, kMethodStored, 2);              // method
+  append(text, 0, 2);                          // time
   append(text, kDate, 2);
   append(text, member.crc, 4);
   append(text, static_cast<std::uint64_t>(member.bytes), 4); // stored
@@ -327,7 +329,7 @@ std::string zipLocalHeader(const ZipMember& member) {
 std::string zipDirectoryEntry(const ZipMember& member) {
   std::string text;
   append(text, kEntry, 4);
-  append(text, 20, 2); // version of the writing software
+  append(text, kVersion, 2); // of the writing software
   appendCommon(text, member);
   append(text, 0, 2); // comment
   append(text, 0, 2); // disk

@@ -6,6 +6,7 @@
 
 #include "geometry/mesh/edges.hpp"
 #include "io/field_series.hpp"
+#include "io/xdmf.hpp"
 #include "sys/traps.hpp"
 
 #include <gtest/gtest.h>
@@ -206,6 +207,25 @@ TEST(FieldSeries, ContinuesAfterARestartAndOmitsDamagedFiles) {
   EXPECT_NE(text.find("<Time Value=\"2\"/>"), text.npos);
   EXPECT_NE(text.find("<Time Value=\"2.5\"/>"), text.npos);
   EXPECT_EQ(text.find("<Time Value=\"3\"/>"), text.npos);
+}
+
+// A file of fields can be damaged. Fewer names than components would be read beyond their end, and
+// so would the shape of a field without dimensions, which has no rows: it is not a field of a mesh.
+TEST(Xdmf, RejectsFieldsWithoutANameForEachComponentAndWithoutRows) {
+  NamedFile fields{"a-000001.h5", {}};
+  fields.file.values = {{"step", Index(1)}, {"time", 0.5}};
+  putGrid(fields.file.values, {.origin = {0, 0}, .spacing = {1, 1}});
+  fields.file.tensors = {{.path = "tensors/u", .type = TENON_FLOAT64, .shape = {3, 4, 4}}};
+  EXPECT_NE(xdmfOfFile(fields).find("Name=\"u_2\""), std::string::npos); // without names of its own
+  fields.file.values[componentsKey("u")] = std::string("east,north");
+  expectFieldError(TENON_ERR_FORMAT, "has 3 components and 2 names", [&] { xdmfOfFile(fields); });
+  NamedFile mesh{"a-000002.h5", {}};
+  mesh.file.values = {{"step", Index(2)}, {"time", 1.0}, {kMeshShape, std::string("triangle")}};
+  mesh.file.values[centerKey("u")] = std::string("cell");
+  mesh.file.tensors = {{.path = "tensors/mesh_places", .type = TENON_FLOAT64, .shape = {3, 2}},
+                       {.path = "tensors/mesh_corners", .type = TENON_INT64, .shape = {1, 3}},
+                       {.path = "tensors/u", .type = TENON_FLOAT64, .shape = {}}};
+  expectFieldError(TENON_ERR_FORMAT, "has no fields", [&] { xdmfOfFile(mesh); });
 }
 
 } // namespace

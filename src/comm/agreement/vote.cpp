@@ -115,8 +115,8 @@ public:
   Ballot runOtherRank();
 
 private:
-  // Time that the tree can take before rank 0 calls the ranks: a small part of the timeout, but
-  // long enough that ranks which are merely slow hardly ever cause a call.
+  // Time that the tree can take before rank 0 calls the ranks, in seconds: a small part of the
+  // timeout, but long enough that ranks which are merely slow hardly ever cause a call.
   static constexpr double kMaxStall = 10;
   double stall() const { return std::min(kMaxStall, seconds_ / 8); }
 

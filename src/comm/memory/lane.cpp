@@ -33,6 +33,7 @@ constexpr Index kMaxDataBytes = Index(128) << 10;
 // caches that cores share.
 constexpr Index kMinRingsBytes = Index(1) << 20, kMaxRingsBytes = Index(2) << 20;
 
+// The size of the data of a slot: that of a small part, or an eighth of a large one (LaneShape).
 Index slotDataBytes(Index partBytes) {
   // A slot must also have room for the strides of an array that is posted in place of packed data.
   if (partBytes <= kLargePart)
@@ -66,6 +67,8 @@ void* lowHalf(Counter& counter) {
 #endif
 
 // Sleeps until the counter changes, or for that time, unless isOver() is true of its value by now.
+// The word `sleeps` is stored before the counter is read, and storeAndWake() uses the opposite
+// order, so a wake-up cannot be missed (lane.hpp).
 template <class IsOver>
 void sleepOn(Counter& counter, SleepWord& sleeps, long nanoseconds, const IsOver& isOver) {
   sleeps.store(1, std::memory_order_seq_cst);
@@ -85,8 +88,8 @@ void sleepOn(Counter& counter, SleepWord& sleeps, long nanoseconds, const IsOver
   sleeps.store(0, std::memory_order_relaxed);
 }
 
-// Stores a counter that the other end tests, and wakes that rank if it sleeps. Nothing is written
-// after the counter: a sender can have freed the lane when it has seen the last release.
+// Stores a counter that the other end tests, and, if `wakes`, wakes that rank if it sleeps. Nothing
+// is written after the counter: a sender can have freed the lane when it has seen the last release.
 void storeAndWake(Counter& counter, std::uint64_t value, const SleepWord& sleeps, bool wakes) {
   counter.store(value, wakes ? std::memory_order_seq_cst : std::memory_order_release);
 #ifdef __linux__

@@ -210,6 +210,8 @@ void SharedArena::deallocate(void* memory) noexcept {
 
 void SharedArena::keep(std::list<Pending> pending) noexcept {
   const std::lock_guard lock(mutex_);
+  // In a closed arena the entries are destroyed with the parameter, after the lock has been
+  // released.
   if (!closed_)
     pending_.splice(pending_.end(), pending);
 }

@@ -113,7 +113,7 @@ struct Ann {
 // Collective; the numbers are those of rank 0.
 Ann gather(const AnnLayers& layers) {
   Ann ann;
-  if (layers.first) {
+  if (layers.first) { // arrange() converts scale and shift to norm and mean
     ann.inputNorms = gathered(*layers.first, "scale");
     ann.inputMeans = gathered(*layers.first, "shift");
   }
@@ -176,7 +176,11 @@ CfContents contentsOf(const Ann& ann, TenonDataType type) {
   const auto add = [&](const std::string& name, std::vector<std::string> dimensions,
                        TenonDataType stored, const Numbers& values) {
     if (!values.empty())
-      contents.coordinates.push_back({name, std::move(dimensions), stored, {}, values});
+      contents.coordinates.push_back({.name = name,
+                                      .dimensions = std::move(dimensions),
+                                      .type = stored,
+                                      .attributes = {},
+                                      .values = values});
   };
   Numbers sizes = {static_cast<double>(ann.matrices.front().size() / ann.biases.front().size())};
   for (const Numbers& bias : ann.biases)

@@ -42,21 +42,29 @@ void addTime(const CfFields& fields, Index step, double time, CfContents& conten
       {"standard_name", "time"}, {"axis", "T"}, {"units", fields.timeUnits}};
   if (fields.timeUnits.find(" since ") != std::string::npos)
     attributes.push_back({"calendar", fields.calendar});
-  contents.coordinates.push_back({"time", {"time"}, TENON_FLOAT64, attributes, {time}});
-  contents.coordinates.push_back(
-      {"step", {"time"}, TENON_INT64, {{"units", "1"}}, {static_cast<double>(step)}});
+  contents.coordinates.push_back({.name = "time",
+                                  .dimensions = {"time"},
+                                  .attributes = std::move(attributes),
+                                  .values = {time}});
+  contents.coordinates.push_back({.name = "step",
+                                  .dimensions = {"time"},
+                                  .type = TENON_INT64,
+                                  .attributes = {{"units", "1"}},
+                                  .values = {static_cast<double>(step)}});
 }
 
-// The coordinate along dimension d: centres of cells with their bounds, or points.
+// The coordinate along dimension d: centres of cells with their bounds, or points. The names are
+// the last ones of z, y, x: a grid of two dimensions has y and x.
 void addAxis(const CfFields& fields, std::size_t d, CfContents& contents) {
   constexpr std::array<const char*, 3> kNames{"z", "y", "x"}, kAxes{"Z", "Y", "X"};
   const std::size_t at = kNames.size() - fields.space.size() + d;
   const std::string name = kNames[at];
   const double origin = fields.grid.origin[d], spacing = fields.grid.spacing[d];
   const bool areCells = fields.grid.isCellCentered;
-  CfVariable axis{
-      name, {name}, TENON_FLOAT64, {{"axis", kAxes[at]}, {"units", fields.lengthUnits}}};
-  CfVariable bounds{name + "_bounds", {name, "bounds"}, TENON_FLOAT64, {}};
+  CfVariable axis{.name = name,
+                  .dimensions = {name},
+                  .attributes = {{"axis", kAxes[at]}, {"units", fields.lengthUnits}}};
+  CfVariable bounds{.name = name + "_bounds", .dimensions = {name, "bounds"}, .attributes = {}};
   for (Index i = 0; i < fields.space[d]; ++i) {
     const auto place = static_cast<double>(i);
     axis.values.push_back(origin + (place + (areCells ? 0.5 : 0)) * spacing);
@@ -78,7 +86,9 @@ void addGrid(const CfFields& fields, CfContents& contents) {
     contents.dimensions.emplace_back("bounds", 2);
 }
 
-// The topology, the coordinates of nodes, and the corners of elements.
+// The topology, the coordinates of nodes, and the corners of elements. The topology is a variable
+// of one number, which has no meaning: UGRID stores everything in its attributes, which name the
+// other two.
 void addMesh(const CfFields& fields, CfContents& contents, TensorPointers& tensors) {
   const FieldMesh& mesh = *fields.mesh;
   const CfElement element = elementOf(mesh.shape());
@@ -87,42 +97,44 @@ void addMesh(const CfFields& fields, CfContents& contents, TensorPointers& tenso
   contents.dimensions.insert(
       contents.dimensions.end(),
       {{"node", places[0]}, {element.name, corners[0]}, {"corner", corners[1]}});
-  CfTensor nodes{{}, {places[1]}, /*areComponentsFirst=*/false};
+  CfTensor nodes{.variables = {}, .components = {places[1]}, .areComponentsFirst = false};
   std::string names;
   for (Index d = 0; d < places[1]; ++d) {
     const std::string axis(1, "xyz"[d]), name = fmt::format("{}_node_{}", kMeshName, axis);
     names += (d > 0 ? " " : "") + name;
     nodes.variables.push_back(
-        {name,
-         {"node"},
-         TENON_FLOAT64,
-         {{"long_name", axis + " of the nodes"}, {"units", fields.lengthUnits}}});
+        {.name = name,
+         .dimensions = {"node"},
+         .attributes = {{"long_name", axis + " of the nodes"}, {"units", fields.lengthUnits}}});
   }
   const std::string connectivity = fmt::format("{}_{}_nodes", kMeshName, element.name);
   contents.coordinates.push_back(
-      {kMeshName,
-       {},
-       TENON_INT64,
-       {{"cf_role", "mesh_topology"},
-        {"topology_dimension", "", element.dimension},
-        {"node_coordinates", names},
-        {fmt::format("{}_dimension", element.name), element.name},
-        {fmt::format("{}_node_connectivity", element.name), connectivity},
-        {"long_name", fmt::format("mesh of cells of shape {}", mesh.shape().name)}},
-       {0}});
+      {.name = kMeshName,
+       .dimensions = {},
+       .type = TENON_INT64,
+       .attributes = {{"cf_role", "mesh_topology"},
+                      {.name = "topology_dimension", .text = "", .number = element.dimension},
+                      {"node_coordinates", names},
+                      {fmt::format("{}_dimension", element.name), element.name},
+                      {fmt::format("{}_node_connectivity", element.name), connectivity},
+                      {"long_name", fmt::format("mesh of cells of shape {}", mesh.shape().name)}},
+       .values = {0}});
   contents.tensors.push_back(std::move(nodes));
   CfVariable cornersOfElements{
-      connectivity,
-      {element.name, "corner"},
-      TENON_INT64,
-      {{"cf_role", fmt::format("{}_node_connectivity", element.name)}, {"start_index", "", 0}}};
+      .name = connectivity,
+      .dimensions = {element.name, "corner"},
+      .type = TENON_INT64,
+      .attributes = {{"cf_role", fmt::format("{}_node_connectivity", element.name)},
+                     {.name = "start_index", .text = "", .number = 0}}};
   // VTK's reader, and so ParaView, needs a fill value, and reads int32 only.
   cornersOfElements.fill = -1;
   cornersOfElements.storesInt32 = places[0] <= std::numeric_limits<std::int32_t>::max();
-  contents.tensors.push_back({{std::move(cornersOfElements)}, {}, /*areComponentsFirst=*/true});
+  contents.tensors.push_back({.variables = {std::move(cornersOfElements)}, .components = {}});
   tensors.insert(tensors.end(), {mesh.places().get(), mesh.corners().get()});
 }
 
+// The variables of a field, one for each component. On a grid the components are the first
+// dimensions of the tensor, [component, z, y, x]; on a mesh its last, [row, component].
 CfTensor tensorOf(const CfFields& fields, const CfField& field) {
   const Shape& shape = field.tensor->layout().shape();
   CfTensor tensor;
@@ -144,9 +156,12 @@ CfTensor tensorOf(const CfFields& fields, const CfField& field) {
         {"long_name", name == field.name ? name : fmt::format("{} of {}", name, field.name)}};
     if (fields.mesh) {
       attributes.push_back({"mesh", kMeshName});
-      attributes.push_back({"location", dimensions[1]});
+      attributes.push_back({"location", dimensions[1]}); // "node", "face", ..., after "time"
     }
-    tensor.variables.push_back({name, dimensions, field.tensor->dataType(), std::move(attributes)});
+    tensor.variables.push_back({.name = name,
+                                .dimensions = dimensions,
+                                .type = field.tensor->dataType(),
+                                .attributes = std::move(attributes)});
   }
   return tensor;
 }
@@ -198,8 +213,11 @@ void writeCfFile(const CommPtr& comm, const std::string& path, const CfFields& f
     return part->name();
   });
   const std::string partName = broadcastText(*comm, name, 0);
-  const FileData data{partName, nullptr, FileTransport::Root, nullptr,
-                      [&] { return makeCfFile(partName, contents); }};
+  const FileData data{.path = partName,
+                      .stored = nullptr, // only for HDF5
+                      .transport = FileTransport::Root,
+                      .moved = nullptr,
+                      .access = [&] { return makeCfFile(partName, contents); }};
   writeTensors(comm, data, tensors);
   commitPart(comm, part, data);
 }

@@ -90,6 +90,7 @@ int CfFile::define(const CfVariable& variable) {
 }
 
 void CfFile::open() {
+  // The library must not be unloaded before the program ends (keep_loaded.hpp).
   [[maybe_unused]] static const bool isKept = keepLoaded(nc_create);
   silence_ = silenceHdf5();
   check(nc_create(path_.c_str(), NC_CLOBBER | NC_NETCDF4, &file_), "the file");
@@ -127,6 +128,7 @@ void CfFile::open() {
 // Writes one component of the elements in a box, contiguous, whose spatial dimensions are `space`.
 void CfFile::writeComponent(const CfTensor& tensor, int id, const Box& space,
                             const void* elements) {
+  // The dimensions before the spatial ones, such as time, have one index, 0.
   const std::size_t leading = tensor.variables.front().dimensions.size() - space.size();
   std::vector<std::size_t> start(leading, 0), count(leading, 1);
   for (const Interval& side : space) {
@@ -134,6 +136,7 @@ void CfFile::writeComponent(const CfTensor& tensor, int id, const Box& space,
     count.push_back(static_cast<std::size_t>(side.size()));
   }
   const CfVariable& variable = tensor.variables.front();
+  // nc_put_vara_longlong() converts 64-bit integers to the type of the variable.
   check(variable.storesInt32 ? nc_put_vara_longlong(file_, id, start.data(), count.data(),
                                                     static_cast<const long long*>(elements))
                              : nc_put_vara(file_, id, start.data(), count.data(), elements),

@@ -103,9 +103,9 @@ struct Runs {
 
 Runs runsOf(const Box& box, const Shape& shape) {
   Runs runs;
-  std::size_t whole = box.size(); // the indices of dimensions from this one on form one run
-  // Full dimensions at the end form one run with the dimension before them, of which any part is
-  // selected.
+  std::size_t whole = box.size(); // the dimensions from this one on form one run
+  // The last dimensions that are selected completely form one run with the dimension before them,
+  // of which any range can be selected.
   while (whole > 0 && box[whole - 1].size() == shape[whole - 1])
     runs.length *= shape[--whole];
   if (whole > 0)
@@ -114,6 +114,7 @@ Runs runsOf(const Box& box, const Shape& shape) {
   runs.offsets = {0};
   for (std::size_t d = 0; d < box.size(); ++d) {
     std::vector<Index> nextOffsets;
+    // The dimensions of a run contribute only the index at which the run begins.
     const Index end = d < whole ? box[d].end : box[d].begin + 1;
     for (const Index offset : runs.offsets)
       for (Index i = box[d].begin; i < end; ++i)
@@ -158,6 +159,7 @@ const Buffer& BatchReader::elements(const std::vector<Index>& samples) {
 }
 
 const std::vector<Index>& BatchReader::missing(const std::vector<Index>& samples) {
+  // The masks are found when the numbers are decoded, which usually has been done already.
   if (decoded_ != samples)
     elements(samples);
   return missing_;
@@ -221,8 +223,9 @@ std::vector<FilePiece> BatchReader::piecesOf(const std::vector<Index>& samples) 
   std::byte* to = nextElements_.data<std::byte>();
   for (const Index sample : samples)
     for (const Index offset : runs.offsets) {
-      pieces.push_back(
-          {*series_.offset() + (sample * stride + offset) * size, runs.length * size, to});
+      pieces.push_back({.offset = *series_.offset() + (sample * stride + offset) * size,
+                        .bytes = runs.length * size,
+                        .to = to});
       to += runs.length * size;
     }
   return pieces;

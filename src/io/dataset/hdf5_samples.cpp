@@ -88,7 +88,8 @@ bool isOfNetcdf4(hid_t file, hid_t set) {
          (set >= 0 && H5Aexists(set, "DIMENSION_LIST") > 0);
 }
 
-// The number that NetCDF-4 stores where nothing has been written; it is not one for bytes.
+// The number that NetCDF-4 stores where nothing has been written. In variables of bytes each number
+// can be a value, so none marks a missing one.
 std::optional<double> fillValueOf(const Subject& subject, const std::string& name, hid_t set,
                                   hid_t type) {
   if (H5Tget_size(type) == 1)
@@ -113,11 +114,13 @@ bool isUnsigned64(hid_t type) {
 Encoding encodingOf(const Subject& subject, const std::string& name, hid_t file, hid_t set,
                     hid_t type) {
   return Encoding(
-      {H5Tget_class(type) == H5T_INTEGER, static_cast<int>(H5Tget_size(type)), isUnsigned64(type)},
-      {[&](const char* attribute) { return kindOf(subject, set, attribute); },
-       [&](const char* attribute) { return numbersOf(subject, set, attribute); },
-       [&](const char* attribute) { return textOf(subject, set, attribute); },
-       [&](const std::string& reason) { subject.fail(name, reason); }},
+      {.areIntegers = H5Tget_class(type) == H5T_INTEGER,
+       .bytes = static_cast<int>(H5Tget_size(type)),
+       .areUnsigned64 = isUnsigned64(type)},
+      {.kind = [&](const char* attribute) { return kindOf(subject, set, attribute); },
+       .numbers = [&](const char* attribute) { return numbersOf(subject, set, attribute); },
+       .text = [&](const char* attribute) { return textOf(subject, set, attribute); },
+       .fail = [&](const std::string& reason) { subject.fail(name, reason); }},
       isOfNetcdf4(file, set) ? fillValueOf(subject, name, set, type) : std::nullopt);
 }
 

@@ -9,8 +9,13 @@
 //   attribute:  name | type (4 bytes) | count | numbers
 //   variable:   name | count | dimensions | list of attributes | type | size | offset of its data
 //
-// The size of a variable follows from its dimensions; the entry can be too small for it. Variables
-// without the unlimited dimension are stored as a whole, the others record by record.
+// A list has its entries after its count, and a variable names its dimensions by their positions in
+// the list of dimensions. The size of a variable follows from its dimensions; the entry "size"
+// cannot hold that of a variable of 4 GiB, and is ignored. A variable without the unlimited
+// dimension is stored in one piece. The others are stored record by record: record 0 of all of
+// them, then record 1, and so on. For example, with the dimensions time (unlimited, 3 records) and
+// x (2), float u(time, x) and short v(time), a record has 8 + 4 bytes (v is padded), and the data
+// of v at the offset 108 end at 108 + 2 * 12 + 2.
 #include "io/dataset/netcdf_open.hpp"
 
 #include "io/keep_loaded.hpp"
@@ -36,7 +41,12 @@ namespace {
 
 enum Tag : Index { kDimensions = 0x0a, kVariables = 0x0b, kAttributes = 0x0c };
 
-// Bytes of a number of each type, from 1 (byte) to 11 (uint64).
+// No entry of a list has fewer bytes: a dimension has the length of its name and its own length, of
+// 4 bytes each, and the others have more fields. A count of more entries than fit into the rest of
+// the file is therefore damage, which is found before a loop over so many.
+constexpr Index kMinDimension = 8, kMinAttribute = 8, kMinVariable = 20;
+
+// Bytes of a number of each type, from 1 (byte) to 11 (uint64); there is no type 0.
 std::optional<Index> bytesOf(Index type) {
   constexpr Index kBytes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   if (type < 1 || type >= Index(std::size(kBytes)))
@@ -123,14 +133,17 @@ Index Header::number(int bytes) {
 
 std::string Header::text() {
   const Index length = count(), at = position_;
-  skip(padded(length > size_ ? size_ + 1 : length)); // checks the length before the allocation
+  // skip() checks the length before the allocation. A length above the size of the file is replaced
+  // by one that also fails there, because padded() could overflow.
+  skip(padded(length > size_ ? size_ + 1 : length));
   std::string read(static_cast<std::size_t>(length), '\0');
   if (pread(file_, read.data(), read.size(), at) != length)
     throw Fault{"its header cannot be read"};
   return read;
 }
 
-// The number of entries of a list, of which each has at least some bytes in the file.
+// Reads the beginning of a list with this tag. Returns the number of its entries, each of which has
+// at least `minBytes` bytes in the file.
 Index Header::entries(Tag tag, Index minBytes) {
   const Index at = position_, found = number(4), entries = count();
   if ((found != tag && (found != 0 || entries != 0)) || entries > (size_ - position_) / minBytes)
@@ -139,13 +152,13 @@ Index Header::entries(Tag tag, Index minBytes) {
 }
 
 void Header::skipAttributes() {
-  for (Index i = entries(kAttributes, 8); i > 0; --i) {
+  for (Index i = entries(kAttributes, kMinAttribute); i > 0; --i) {
     text();
     const Index at = position_;
     const std::optional<Index> bytes = bytesOf(number(4));
     if (!bytes)
       throw Fault{fmt::format("its header is damaged or truncated at byte {}", at)};
-    skip(padded(std::min(product(count(), *bytes), size_ + 1)));
+    skip(padded(std::min(product(count(), *bytes), size_ + 1))); // as in text()
   }
 }
 
@@ -159,6 +172,7 @@ Header::Variable Header::variable() {
     if (dimension >= Index(lengths_.size()))
       throw Fault{fmt::format("its header is damaged or truncated at byte {}", at)};
     const Index length = lengths_[static_cast<std::size_t>(dimension)];
+    // The unlimited dimension, of length 0 in the header, is always the first of a variable.
     if (length == 0 && d == 0)
       read.hasRecords = true;
     else
@@ -170,7 +184,7 @@ Header::Variable Header::variable() {
   if (!bytes)
     throw Fault{fmt::format("its header is damaged or truncated at byte {}", at)};
   read.bytes = product(read.bytes, *bytes);
-  count(); // the size as the writer noted it
+  count(); // the size, which is ignored (see above)
   read.offset = number(version_ == 1 ? 4 : 8);
   return read;
 }
@@ -179,17 +193,19 @@ void Header::checkData(const std::vector<Variable>& variables) const {
   Index recordBytes = 0, recordVariables = 0;
   for (const Variable& one : variables)
     if (one.hasRecords) {
-      recordBytes = sum(recordBytes, padded(sum(one.bytes, 3) - 3));
+      sum(one.bytes, 3); // throws if the padded size is too large for an Index
+      recordBytes = sum(recordBytes, padded(one.bytes));
       ++recordVariables;
     }
   for (const Variable& one : variables) {
-    // The records of an only variable are not padded.
+    // If only one variable has records, the format stores them without padding.
     const Index stride = recordVariables == 1 ? one.bytes : recordBytes;
     Index end = one.offset;
     if (!one.hasRecords)
       end = sum(end, one.bytes);
     else if (records_ > 0)
       end = sum(sum(end, product(records_ - 1, stride)), one.bytes);
+    // position_ is now the end of the header. The offset of a variable without data is arbitrary.
     if (one.offset < position_ && end > one.offset)
       throw Fault{fmt::format("the data of variable '{}' begin at byte {}, inside the header",
                               one.name, one.offset)};
@@ -201,24 +217,26 @@ void Header::checkData(const std::vector<Variable>& variables) const {
 }
 
 void Header::check() {
-  skip(3);
+  skip(3); // "CDF", which classicFault() has found
   version_ = static_cast<int>(number(1));
   if (version_ != 1 && version_ != 2 && version_ != 5)
     throw Fault{fmt::format("it has format CDF-{}; expected 1, 2 or 5", version_)};
   const Index at = position_;
-  constexpr Index kStreamed = 0xffffffff; // written to a pipe; CDF-5 has 8 such bytes
+  // A writer to a pipe cannot return to the header and stores this in place of the number of
+  // records. In CDF-5 it is 8 bytes 0xff, which count() rejects as too large.
+  constexpr Index kStreamed = 0xffffffff;
   records_ = count();
   if (version_ != 5 && records_ == kStreamed)
     throw Fault{fmt::format("its header does not tell the number of records (at byte {}); rewrite "
                             "it (nccopy OLD NEW)",
                             at)};
-  for (Index i = entries(kDimensions, 8); i > 0; --i) {
+  for (Index i = entries(kDimensions, kMinDimension); i > 0; --i) {
     text();
     lengths_.push_back(count());
   }
   skipAttributes();
   std::vector<Variable> variables;
-  for (Index i = entries(kVariables, 20); i > 0; --i)
+  for (Index i = entries(kVariables, kMinVariable); i > 0; --i)
     variables.push_back(variable());
   checkData(variables);
 }
@@ -240,6 +258,7 @@ std::string classicFault(int file) {
 } // namespace
 
 int openNetcdf(const std::string& path) {
+  // Stays loaded until the process ends (keep_loaded.hpp).
   [[maybe_unused]] static const bool isKept = keepLoaded(nc_open);
   const int descriptor = openRegularFile(path, "cannot open");
   std::string fault = classicFault(descriptor);

@@ -28,8 +28,8 @@ struct NumberKind {
   std::optional<double> defaultFill; // what the library stores where nothing was written
 };
 
-// The numbers of a type of NetCDF; nothing for texts and types of the user. For bytes each number
-// can be a value.
+// The numbers of a type of NetCDF; nothing for texts and types of the user. Bytes have no default
+// fill value, since each of their 256 numbers can be a value.
 std::optional<NumberKind> numbersOfType(nc_type type) {
   switch (type) {
   case NC_BYTE:
@@ -129,10 +129,11 @@ void NetcdfSamples::findVariable() {
     const std::string name(rest.substr(0, length));
     const bool isGroup = length != std::string_view::npos;
     int found = -1;
+    // An empty name before a slash is the root group of a path such as "/forecast/t2m".
     const int status = name.empty() && isGroup ? NC_NOERR
                        : isGroup               ? nc_inq_grp_ncid(group_, name.c_str(), &found)
                                                : nc_inq_varid(group_, name.c_str(), &id_);
-    // In a classic file each name is that of the root group.
+    // A classic file has only the root group, which the library returns for every name.
     if (status != NC_NOERR || found == group_)
       fail(TENON_ERR_FORMAT, fmt::format("there is no {} '{}', but: {}",
                                          isGroup ? "group" : "variable", name, contents()));
@@ -279,6 +280,8 @@ NetcdfSamples::NetcdfSamples(const std::string& path, const std::string& variabl
     check(nc_inq_var_fill(group_, id_, &isWithoutFill, nullptr));
     const bool isNetcdf4 = std::string_view(facts_.format) == "NetCDF-4";
     isUnsigned64_ = type == NC_UINT64;
+    // Where nothing was written, the library stores the default fill value, unless the writer has
+    // switched this off for the variable. A classic file does not record that.
     facts_.encoding =
         Encoding({kind->isInteger, kind->bytes, isUnsigned64_}, attributesOf(group_, id_),
                  isNetcdf4 && isWithoutFill ? std::nullopt : kind->defaultFill);

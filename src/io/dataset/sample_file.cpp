@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recognises the format of a file with samples by its first bytes. Classic NetCDF files begin with
 // "CDF" and a number, and need the NetCDF library. NetCDF-4 files are HDF5 files with certain
-// attributes; the NetCDF library reads them, which knows their dimensions, and in a build without
-// it HDF5. All others are left to HDF5, which also finds its data behind a user block.
+// attributes. They are read by the NetCDF library, because it knows their dimensions and
+// coordinates, or by HDF5 in a build without that library. All other files are left to HDF5, which
+// also finds data after a user block (bytes of the program at the beginning of the file).
 #include "io/dataset/sample_file.hpp"
 
 #include "io/hdf5_file.hpp"
@@ -55,7 +56,8 @@ std::unique_ptr<SampleFile> openSampleFile(const std::string& path, const std::s
   if (!hasNetcdf() || !isNetcdf4(path, variable))
     return openHdf5Samples(path, variable);
   std::unique_ptr<SampleFile> file = openNetcdfSamples(path, variable);
-  // Only HDF5 tells the position of the data; most variables have the same name there.
+  // The NetCDF library does not tell where the data are in the file, as a Prefetch needs it
+  // (batch_reader.hpp); HDF5 does. Most variables have the same name in both libraries.
   file->setOffset(offsetInHdf5(path, variable, file->facts().type));
   return file;
 }

@@ -119,7 +119,7 @@ SampleSeries::SampleSeries(const std::string& pattern, const std::string& variab
   std::vector<FileFacts> files;
   for (const std::string& path : matching(pattern)) {
     auto file = openSampleFile(path, variable);
-    files.push_back({path, file->facts(), nullptr});
+    files.push_back({.path = path, .facts = file->facts(), .file = nullptr});
     if (files.size() <= kMaxOpen)
       files.back().file = std::move(file);
   }
@@ -134,10 +134,14 @@ SampleSeries::SampleSeries(const std::string& pattern, const std::string& variab
     arePacked |= one.facts.encoding.isPacked();
     if (one.file)
       open_.push_back(parts_.size());
-    parts_.push_back({one.path, shape_[0], shape_[0] + one.facts.shape[0], one.facts.encoding,
-                      std::move(one.file)});
+    parts_.push_back({.path = one.path,
+                      .begin = shape_[0],
+                      .end = shape_[0] + one.facts.shape[0],
+                      .encoding = one.facts.encoding,
+                      .file = std::move(one.file)});
     shape_[0] = parts_.back().end;
   }
+  // Values of different types or packings are read as doubles, which hold all of them.
   type_ = areSame && !arePacked ? facts_.type : TENON_FLOAT64;
 }
 
@@ -164,10 +168,12 @@ SampleSeries::Place SampleSeries::at(Index sample) {
   Part& part = parts_[number];
   if (!part.file) {
     if (open_.size() == kMaxOpen) {
+      // The file that was opened first is closed.
       parts_[open_.front()].file.reset();
       open_.erase(open_.begin());
     }
     auto file = openSampleFile(part.path, variable_);
+    // Another program can have written the file while it was closed.
     if (file->facts().shape[0] < part.end - part.begin)
       file->fail(TENON_ERR_FILE, fmt::format("it has {} samples, and had {} before",
                                              file->facts().shape[0], part.end - part.begin));

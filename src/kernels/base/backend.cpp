@@ -78,7 +78,8 @@ bool isOfDevice(Backend backend) {
 template <class T>
 Backend resolveBackend(Backend backend, Space space) {
   checkSpace(backend, space);
-  // A kernel that cuDNN or cuFFT computes never gets to this function: it has been created already.
+  // On the device Gemm is the only backend of all kernels. A kernel that cuDNN or cuFFT computes
+  // has been created before it would get to this function.
   if (space == Space::Device)
     return Backend::Gemm;
   constexpr bool isDouble = std::is_same_v<T, double>;
@@ -89,6 +90,7 @@ Backend resolveBackend(Backend backend, Space space) {
         TENON_ERR_SUPPORT,
         "backend 'fftw' needs FFTW, which this build does not have; use 'auto' or 'blas', or "
         "build with TENON_FFTW=ON");
+  // The kernel that resolves its backend here has no direct or FFTW version of its own.
   if (backend == Backend::Direct || backend == Backend::Fftw)
     return Backend::Blas;
   if (backend == Backend::OneDnn && isDouble)

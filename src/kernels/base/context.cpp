@@ -93,7 +93,7 @@ void KernelContext::copyInPieces(void* to, const void* from, Index bytes, bool t
                        *stream_);
     stream_->record(piece.copied);
   }
-  for (std::size_t n : {turn, 1 - turn}) {
+  for (std::size_t n : {turn, 1 - turn}) { // the older piece first
     finish(pieces[n]);
     giveStaging(std::move(pieces[n].memory));
   }

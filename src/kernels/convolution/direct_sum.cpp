@@ -28,13 +28,16 @@ Bands::Bands(const DirectSum& sum, int lanes, Index elements) : sum_(sum), lanes
   planVectors();
 }
 
-// Halves dimensions until a band is small enough, each time the one whose halves together read the
-// least additional input. A row keeps at least 8 vectors, if it has them.
+// Halves dimensions until the padded input of a band has at most `elements` elements, each time the
+// dimension whose halves together read the least additional input: inputs at the cut are read by
+// both halves. A row retains at least 8 vectors, if it has them, because the loops over a row are
+// efficient only if it is long.
 void Bands::planExtents(Index elements) {
   const Index channels = std::max<Index>(1, sum_.inChannels);
   const Position smallest{1, 1, 8 * Index(lanes_)};
   extent_ = sum_.out.extent;
   pieces_ = {1, 1, 1};
+  // The outputs of each of these pieces; in a row whole vectors, which the loops compute.
   const auto outputsOf = [&](int d, Index pieces) {
     const Index even = ceilDivide(sum_.out.extent[d], pieces);
     return d == 2 ? ceilDivide(even, lanes_) * lanes_ : even;
@@ -74,6 +77,7 @@ void Bands::planInput() {
                          (tap.shift[1] - low_[1]) * rowStride_ + tap.shift[2] - low_[2]);
 }
 
+// Along a dimension whose bit is set the band is the last, which has the outputs that remain.
 Position Bands::extentOf(int shape) const {
   Position extent = extent_;
   for (int d = 0; d < kMaxSpatial; ++d)
@@ -95,15 +99,16 @@ void Bands::planVectors() {
       for (o[1] = 0; o[1] < extent[1]; ++o[1])
         for (o[2] = 0; o[2] < extent[2]; o[2] += lanes_)
           vectors_[shape].push_back(
-              {o[0] * sum_.step[0] * planeStride_ + o[1] * sum_.step[1] * rowStride_ + o[2],
-               o[0] * y[0] + o[1] * y[1] + o[2] * y[2], std::min<Index>(lanes_, extent[2] - o[2])});
+              {.x = o[0] * sum_.step[0] * planeStride_ + o[1] * sum_.step[1] * rowStride_ + o[2],
+               .y = o[0] * y[0] + o[1] * y[1] + o[2] * y[2],
+               .count = std::min<Index>(lanes_, extent[2] - o[2])});
   }
 }
 
 Bands::Band Bands::band(Index image, Index group, Index piece) const {
   const Position index{piece / pieces_[2] / pieces_[1], piece / pieces_[2] % pieces_[1],
                        piece % pieces_[2]};
-  Band band{image, group, {}, {}, 0};
+  Band band{.image = image, .group = group, .first = {}, .extent = {}, .shape = 0};
   for (int d = 0; d < kMaxSpatial; ++d) {
     band.first[d] = index[d] * extent_[d];
     band.shape |= (index[d] + 1 == pieces_[d] ? 1 : 0) << d;
@@ -217,7 +222,7 @@ DirectSum adjointSum(const ConvolutionShape& s, const WindowShape& w, const Posi
                 .weightOut = taps,
                 .weightGroup = in * out * taps};
   forEachTap(w, [&](const Position& t, Index index) {
-    DirectSum::Tap tap{{}, index};
+    DirectSum::Tap tap{.shift = {}, .weight = index};
     for (int d = 0; d < kMaxSpatial; ++d) {
       const Index distance = r[d] + w.padLow[d] - t[d] * w.dilation[d];
       if (distance % w.stride[d] != 0)
@@ -247,7 +252,7 @@ DirectSum forwardSum(const ConvolutionShape& s) {
                 .weightOut = in * taps,
                 .weightGroup = in * out * taps};
   forEachTap(w, [&](const Position& t, Index index) {
-    DirectSum::Tap tap{{}, index};
+    DirectSum::Tap tap{.shift = {}, .weight = index};
     for (int d = 0; d < kMaxSpatial; ++d)
       tap.shift[d] = t[d] * w.dilation[d] - w.padLow[d];
     sum.taps.push_back(tap);
@@ -259,8 +264,9 @@ std::vector<DirectSum> adjointSums(const ConvolutionShape& s) {
   const WindowShape w = embedWindow(s.window);
   std::vector<DirectSum> sums;
   Position r{};
+  // Direct convolution requires stride 1 in the last dimension, where r[2] = 0 is the only residue.
   for (r[0] = 0; r[0] < std::min(w.stride[0], w.in[0]); ++r[0])
-    for (r[1] = 0; r[1] < std::min(w.stride[1], w.in[1]); ++r[1]) // the last dimension has stride 1
+    for (r[1] = 0; r[1] < std::min(w.stride[1], w.in[1]); ++r[1])
       sums.push_back(adjointSum(s, w, r));
   return sums;
 }

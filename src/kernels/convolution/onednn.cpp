@@ -39,6 +39,8 @@ using onednn::Port;
 bool needsStage(const WindowShape& w) {
   if (w.rank == 3 && (w.padLow[0] != 0 || padHigh(w, 0) != 0))
     return true;
+  // Unread input: at the low end if padLow < 0, at the high end if padHigh < 0. There fewer than
+  // `stride` unread elements, which any strided window can leave, are accepted by oneDNN.
   for (int d = 0; d < w.rank; ++d)
     if (w.padLow[d] < 0 || padHigh(w, d) <= -w.stride[d])
       return true;
@@ -70,6 +72,7 @@ Desc outputsInUserArray(const ConvolutionShape& s, const Desc& dense) {
 
 // One convolution in oneDNN's terms: row-major descriptions and geometry.
 struct Problem {
+  // oneDNN counts the elements skipped between two taps: its dilation is Tenon's minus 1.
   Problem(const ConvolutionShape& s, const WindowShape& w)
       : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)), w(weightsOf(s, w)),
         b(onednn::plainDescription(s.outChannels, -1, {}, 0)),
@@ -146,11 +149,12 @@ Desc rawBytes(size_t bytes) {
 // added to the output instead of overwriting it.
 struct Primitives {
   explicit Primitives(const Problem& p)
-      : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
-        sum(p.forward(attributes(true), forward.src_desc(), forward.weights_desc(),
+      : forward(
+            p.forward(attributes(/*sum=*/false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
+        sum(p.forward(attributes(/*sum=*/true), forward.src_desc(), forward.weights_desc(),
                       forward.dst_desc())),
-        adjointData(p.adjointData(attributes(false), forward)),
-        adjointWeights(p.adjointWeights(attributes(false), forward)) {}
+        adjointData(p.adjointData(attributes(/*sum=*/false), forward)),
+        adjointWeights(p.adjointWeights(attributes(/*sum=*/false), forward)) {}
 
   std::string implementation() const {
     return fmt::format("{}, adjoints {} and {}", forward.impl_info_str(),
@@ -167,7 +171,8 @@ struct Primitives {
   AdjointWeights::primitive_desc adjointWeights;
 };
 
-// One of the three products: its primitive, its operands and its argument table.
+// One of the three products: its primitive, its operands (x, w and y, or the gradients of these)
+// and its argument table, which is filled when the scratch is planned.
 struct Product {
   Port x, w, y;
   dnnl::primitive primitive;
@@ -177,27 +182,27 @@ struct Product {
 };
 
 Product forwardProduct(const Problem& p, const Forward::primitive_desc& chosen) {
-  return {Port(p.x, chosen.src_desc()),
-          Port(p.w, chosen.weights_desc()),
-          Port(p.yOfUser, chosen.dst_desc()),
-          Forward(chosen),
-          {}};
+  return {.x = Port(p.x, chosen.src_desc()),
+          .w = Port(p.w, chosen.weights_desc()),
+          .y = Port(p.yOfUser, chosen.dst_desc()),
+          .primitive = Forward(chosen),
+          .arguments = {}};
 }
 
 Product adjointDataProduct(const Problem& p, const AdjointData::primitive_desc& chosen) {
-  return {Port(p.x, chosen.diff_src_desc()),
-          Port(p.w, chosen.weights_desc()),
-          Port(p.yOfUser, chosen.diff_dst_desc()),
-          AdjointData(chosen),
-          {}};
+  return {.x = Port(p.x, chosen.diff_src_desc()),
+          .w = Port(p.w, chosen.weights_desc()),
+          .y = Port(p.yOfUser, chosen.diff_dst_desc()),
+          .primitive = AdjointData(chosen),
+          .arguments = {}};
 }
 
 Product adjointWeightsProduct(const Problem& p, const AdjointWeights::primitive_desc& chosen) {
-  return {Port(p.x, chosen.src_desc()),
-          Port(p.w, chosen.diff_weights_desc()),
-          Port(p.yOfUser, chosen.diff_dst_desc()),
-          AdjointWeights(chosen),
-          {}};
+  return {.x = Port(p.x, chosen.src_desc()),
+          .w = Port(p.w, chosen.diff_weights_desc()),
+          .y = Port(p.yOfUser, chosen.diff_dst_desc()),
+          .primitive = AdjointWeights(chosen),
+          .arguments = {}};
 }
 
 // The operands of a product, in the order of operandsAt_.

@@ -124,7 +124,7 @@ private:
     };
     if (states_ == weights.states && equals(scale_, weights.scale) && equals(shift_, weights.shift))
       return;
-    states_.reset();
+    states_.reset(); // if an error ends this function, the next call packs the weights again
     const std::size_t channels = bias_.size();
     const auto copied = [=](const float* values) {
       return values ? std::vector<float>(values, values + channels) : std::vector<float>();

@@ -26,9 +26,15 @@ void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::u
     const ElementOffsets<1> offsets(rank, extent, {strides});
     checkElementCount(offsets.count(), "dropout");
     device::eachElement(context.stream(), offsets.count(),
-                        functors::Dropout<T>{mask.seed, mask.stream, mask.rate,
-                                             static_cast<T>(1 / (1 - mask.rate)), counter, offsets,
-                                             first, x, y});
+                        functors::Dropout<T>{.seed = mask.seed,
+                                             .stream = mask.stream,
+                                             .rate = mask.rate,
+                                             .scale = static_cast<T>(1 / (1 - mask.rate)),
+                                             .counter = counter,
+                                             .offsets = offsets,
+                                             .first = first,
+                                             .x = x,
+                                             .y = y});
   }
 }
 

@@ -81,8 +81,8 @@ public:
     re_ = {context, std::move(re)};
     im_ = {context, std::move(im)};
   }
-  void analyse(Index outer, const T* x, T* y) override { multiply(false, outer, x, y); }
-  void adjoint(Index outer, const T* y, T* x) override { multiply(true, outer, y, x); }
+  void analyse(Index outer, const T* x, T* y) override { multiply(/*adjoint=*/false, outer, x, y); }
+  void adjoint(Index outer, const T* y, T* x) override { multiply(/*adjoint=*/true, outer, y, x); }
   const char* method() const noexcept override { return "matrix"; }
 
 private:

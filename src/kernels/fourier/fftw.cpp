@@ -143,8 +143,8 @@ public:
         T* to = allModes + 2 * i * half_;
         for (Index k = 0; k < stored; ++k)
           to[k] = from[k] / 2;
-        to[0] = from[0];
-        if (stored - 2 == dim_.extent)
+        to[0] = from[0];               // the real part of mode 0; the imaginary one is irrelevant
+        if (stored - 2 == dim_.extent) // mode N/2, the numbers N and N + 1, is stored too
           to[dim_.extent] = from[dim_.extent];
         std::fill(to + stored, to + 2 * half_, T(0));
       }

@@ -62,7 +62,9 @@ double fftTime(const FourierStageShape& shape) {
   const double primes = double(sumOfLargePrimes(shape.dim.extent));
   if (shape.isReal)
     return double(elements) * (kTimes<T>.lastElement + kLastPrime * primes);
-  const bool isNear = 4 * elements * static_cast<Index>(sizeof(T)) <= kNearestCache;
+  // The lines before and after the transform, of pairs each.
+  const Index bytes = 2 * 2 * elements * static_cast<Index>(sizeof(T));
+  const bool isNear = bytes <= kNearestCache;
   return double(elements) * (kTimes<T>.element * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
@@ -142,6 +144,8 @@ TruncatedFourier<T>::TruncatedFourier(KernelContextPtr context, Backend backend,
     isEmpty_ = isEmpty_ || dim.count == 0;
   }
   const FourierDim& last = dims.back();
+  // D: a mode k of the last dimension counts twice, also for its mirror image -k, which is its
+  // conjugate and is not stored. Modes 0 and N/2 are their own mirror images.
   std::vector<T> weights;
   for (Index k = 0; k < last.modes; ++k)
     weights.push_back(T((k == 0 || 2 * k == last.extent ? 1 : 2) / totalElements));
@@ -168,7 +172,11 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
     Index lines = 1;
     for (std::size_t outer = 0; outer < d; ++outer)
       lines *= dims[outer].count;
-    const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, coefficients_};
+    // The later dimensions, transformed already, are the coefficients_ pairs of each index.
+    const FourierStageShape shape{.dim = dims[d],
+                                  .isReal = d + 1 == dims.size(),
+                                  .outer = rows * lines,
+                                  .inner = coefficients_};
     stages_.push_back(makeFourierStage<T>(*context_, backend, shape, plan));
     lines_.push_back(lines);
     coefficients_ *= shape.kept();
@@ -193,7 +201,7 @@ void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
 
 template <class T>
 void TruncatedFourier<T>::analyse(Index rows, const T* x, T* coefficients) {
-  if (isEmpty_) {
+  if (isEmpty_) { // this rank contributes nothing to the sums over the ranks
     const Index count = 2 * rows * coefficients_, one = 1;
     return fillBlock(*context_, 1, &count, T(0), coefficients, &one);
   }

@@ -36,8 +36,9 @@ requires requires {
 }
 inline constexpr int kStripOf<F> = F::kStrip;
 
-// Applies f.write(index, value) to strips of a line: a thread computes indices once for several
-// elements, loads shared values once, and overlaps the loads of the elements.
+// Applies f.write(index, value) to all elements, one strip of a line per thread: the thread
+// computes indices once for several elements, loads shared values once, and overlaps the loads of
+// the elements.
 template <class F>
 struct AlongAxis {
   static constexpr int kStrip = kStripOf<F>;

@@ -23,7 +23,8 @@
 namespace tenon::functors {
 
 // The floating-point format of T, and constants of its exponential function: kLog2High + kLog2Low
-// is log(2), and exp(x) is 0 below kMinExponent and infinite above kMaxExponent.
+// is log(2), and exp(x) is 0 below kMinExponent and infinite above kMaxExponent. The last digits of
+// kLog2High are zeros, which makes its product with an exponent exact.
 template <class T>
 struct Format;
 
@@ -300,11 +301,14 @@ template <int Terms>
 TENON_DEVICE double sineFrom(const double (&c)[Terms], double x, double half) {
   using F = Format<double>;
   constexpr double kPerPi = 0.31830988618379067154;
+  // Pi as a sum. The first two have so few digits that their products with m are exact, and x - m
+  // pi loses none although the two are nearly equal.
   constexpr double kPi[] = {0x1.921fb544p+1, 0x1.0b4611a6p-33, 0x1.3198a2e037073p-68};
   const double rounded = (x * kPerPi - half) + F::kRound;
   const double m = (rounded - F::kRound) + half;
   const double r = ((x - m * kPi[0]) - m * kPi[1]) - m * kPi[2], z = r * r;
   const double size = r * (1 + z * polynomial(c, z));
+  // The lowest bit of `rounded` is that of m: an odd m changes the sign.
   return std::bit_cast<double>(bitsOf(size) ^ (bitsOf(rounded) << 63));
 }
 

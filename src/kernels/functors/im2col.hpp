@@ -83,6 +83,7 @@ private:
   TENON_DEVICE Index firstOf(int d, Index output) const {
     return output * tile.stride[d] - tile.padLow[d];
   }
+  // Without a sign, a negative position is a huge number, so one comparison tests both ends.
   TENON_DEVICE bool isInside(int d, Index input) const {
     return static_cast<std::uint64_t>(input) < static_cast<std::uint64_t>(tile.in[d]);
   }
@@ -103,6 +104,8 @@ struct ScatterColumns {
         channels(divisorOf(t.channels)) {
     const Index last = t.firstRow + t.rows - 1;
     const Index begin = t.firstRow / w.out[1], end = last / w.out[1] + 1; // planes
+    // A tile of several planes is taken to have all rows of each, since every input that it reaches
+    // must be in the range; inputs that no column of the tile has copied get a sum of 0.
     const bool isOnePlane = end - begin == 1;
     const Range outputs[3] = {
         {begin, end},

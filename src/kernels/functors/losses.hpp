@@ -58,8 +58,10 @@ struct WeightedError : ErrorTermOf {
   }
 };
 
-// The term of an ensemble for element i of the target. Pairs of members are compared one by one,
-// which needs neither sorting nor memory.
+// The term of an ensemble (formula at Ensemble, rows/losses.hpp) for element i of the target. Pairs
+// of members are compared one by one, which needs neither sorting nor memory. `pairs` counts each
+// pair twice and is halved at the end; the derivative of this half by x_k is the sum of the slopes
+// of |x_k - x_l| over l.
 template <class T, class U>
 struct EnsembleTerm {
   using Wide = double;

@@ -11,6 +11,8 @@
 //   erf                 2 / sqrt(pi) exp(-x^2), where erf x = 2 Phi(sqrt(2) x) - 1 and Phi is the
 //                       normal distribution function
 //   floor, ceil, round  0, also where they jump
+//
+// 1 - x^2 is computed as (1 - x) (1 + x), which has no cancellation near 1, and x^2 - 1 likewise.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
@@ -135,8 +137,9 @@ struct Atanh {
   }
 };
 
-// With z = sqrt(2) x, by the normal distribution function (elementary.hpp), so an error function of
-// x near 0 has all its digits. It is 1 to rounding beyond kMax.
+// By the normal distribution function Phi of z = sqrt(2) x (elementary.hpp): near 0 as
+// 2 (Phi(z) - 1/2) = 2 z normalCentre(z^2), which has all its digits, and elsewhere from the tail
+// of Phi. Beyond kMax the function is 1 to rounding.
 struct Erf {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>

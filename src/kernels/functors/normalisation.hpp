@@ -8,6 +8,11 @@
 //   GroupSlopes            "slopes" are sums with dy: the cotangents of mean and variance,
 //   WeightSlopes           and those of weight and bias
 //
+// Two interfaces: the terms of a sum are enumerated by a struct Terms (next(), stays(), at(), ...;
+// functors/reduce.hpp says what each returns). Functors of elements have line(row), which loads
+// what the elements of a row have in common; line(row).read(i) computes element i of the array, and
+// write(i, value) stores it.
+//
 // part_moments.hpp adds up the moments of groups that are divided among several ranks.
 #pragma once
 
@@ -33,6 +38,8 @@ TENON_DEVICE inline double perCount(double x, double count) {
 struct Partial {
   double count, mean, second;
 
+  // The union of two disjoint sets (Chan, Golub and LeVeque): the means differ by `shift`, which
+  // adds shift^2 count other.count / total to the deviations.
   TENON_DEVICE void add(const Partial& other) {
     if (other.count == 0)
       return;
@@ -61,7 +68,9 @@ struct AddSums {
 };
 
 // Rows of one length in lists: list l has the rows rows[i], begin[l] <= i < begin[l+1], and their
-// elements are numbered consecutively. If begin is null, list l has element l of every row.
+// elements are numbered consecutively. If begin is null, list l has element l of every row. With
+// rows of length 4, rows = {0, 2, 1, 3} and begin = {0, 2, 4}, list 0 has the rows 0 and 2, and its
+// element 5 is element 1 of row 2, which has index 9 in the array.
 struct RowLists {
   const Index *begin, *rows;
   Divisor length;

@@ -122,6 +122,7 @@ struct FollowMoments {
     const double count = share.all[g];
     if (count == 0)
       return;
+    // For one element, which has no unbiased variance, perCount() is 0.
     const double unbiased = double(variance[g]) * perCount(count, count - 1);
     runningMean[g] += T(momentum * (double(mean[g]) - double(runningMean[g])));
     runningVariance[g] += T(momentum * (unbiased - double(runningVariance[g])));

@@ -201,6 +201,7 @@ struct MaxPoolAdjoint {
       shift[kMaxSpatial];       // the first tile begins `shift` before the first input
   Divisor perTile[kMaxSpatial]; // number of tiles along each dimension
   Index isOne; // 1 if the inputs of a tile are read only by the window at tile + ahead
+  // The number of a tile's window, less that of the tile (tilesOf() in pooling/pooling.cpp).
   Number ahead[kMaxSpatial];
   const T* dy;
   const PoolingWinner* winners;

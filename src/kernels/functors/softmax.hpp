@@ -37,7 +37,9 @@ public:
         inner_(static_cast<std::uint32_t>(shape.inner)),
         lines_(static_cast<std::uint32_t>(shape.outer * shape.inner)),
         perInner_(divisorOf(shape.inner)), x_(x), y_(y) {}
-  // Whether neighbouring threads read from the same sector of memory.
+  // Whether a thread block has enough lanes for a line, and neighbouring threads read from the same
+  // sector of memory: neighbouring elements of a line, or, for long inner dimensions, of kSector
+  // lines, which leaves fewer lanes to each.
   static bool fits(const AxisShape& shape) {
     const Index lanes = (shape.n + kEach - 1) / kEach;
     return lanes <= (shape.inner < kSector ? device::kThreads : device::kThreads / kSector);

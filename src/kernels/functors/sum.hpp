@@ -30,7 +30,8 @@ struct ScaledByNumber {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// Terms of a sum: a derivative times a direction; 0 where the derivative is 0.
+// Terms of a sum: a derivative times a direction. A term is 0 where the derivative is 0, even if
+// the direction is NaN there.
 template <class T>
 struct SlopeDot {
   using Wide = double;

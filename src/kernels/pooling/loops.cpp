@@ -42,9 +42,12 @@ std::vector<Row> rowsOf(const WindowShape& w) {
   std::vector<Row> rows;
   for (Index o0 = 0; o0 < w.out[0]; ++o0)
     for (Index o1 = 0; o1 < w.out[1]; ++o1)
-      rows.push_back({(o0 * w.out[1] + o1) * w.out[2], tapsInside(w, 0, o0), tapsInside(w, 1, o1),
-                      tapsBeforeEnd(w, 0, o0) * tapsBeforeEnd(w, 1, o1),
-                      o0 * w.stride[0] - w.padLow[0], o1 * w.stride[1] - w.padLow[1]});
+      rows.push_back({.output = (o0 * w.out[1] + o1) * w.out[2],
+                      .taps0 = tapsInside(w, 0, o0),
+                      .taps1 = tapsInside(w, 1, o1),
+                      .padded = tapsBeforeEnd(w, 0, o0) * tapsBeforeEnd(w, 1, o1),
+                      .first0 = o0 * w.stride[0] - w.padLow[0],
+                      .first1 = o1 * w.stride[1] - w.padLow[1]});
   return rows;
 }
 

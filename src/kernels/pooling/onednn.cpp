@@ -81,6 +81,8 @@ bool oneDnnPools(const PoolingShape& shape) {
     return false;
   if (shape.planes * inputVolume(w) * outputVolume(w) == 0)
     return false; // oneDNN does not support empty arrays
+  // Fewer than `stride` unread elements at the high end, as any strided window can leave, are no
+  // obstacle.
   for (int d = 0; d < w.rank; ++d)
     if (w.dilation[d] != 1 || w.padLow[d] < 0 || padHigh(w, d) <= -w.stride[d])
       return false;

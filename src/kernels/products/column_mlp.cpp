@@ -150,7 +150,7 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
   // shared by all layers: vector v begins at v lanes, and channel c at c times the points of a
   // block.
   for (Index v = 0; v < std::max(points_, padded(widest)) / lanes_; ++v)
-    vectors_.push_back({v * lanes_, v * lanes_, lanes_});
+    vectors_.push_back({.x = v * lanes_, .y = v * lanes_, .count = lanes_});
   for (Index v = 0; v <= points_ / lanes_; ++v) {
     offsets_.emplace_back();
     for (Index c = 0; c < widest; ++c)
@@ -314,7 +314,9 @@ void ColumnMlp<T>::compute(const Space& space, Index points) {
 
 // For fewer points than lanes of a vector: lanes are output channels, and the points take the role
 // of channels in the sums. Each output is still the sum of the same products in the same order as
-// in a full block, hence bitwise identical.
+// in a full block, hence bitwise identical. A value is stored as [1 + channel, point] here: its
+// first `points` numbers are the input of value 1 whose weights are the biases, and the channels
+// follow (+ points).
 template <class T>
 void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const PointArray<const T>& x,
                               const PointArray<T>& y, const Block& block) {
@@ -324,7 +326,7 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
     for (int l = 0; l < layers(); ++l) {
       const Packed& packed = packed_[l];
       T *h = value(space, l), *z = value(space, l + 1) + points;
-      std::fill_n(h, points, T(1)); // the input whose weights are the biases
+      std::fill_n(h, points, T(1));
       // The roles of weights and inputs are exchanged: the sums read the rows of weights as
       // vectors, and the inputs at the points as their factors.
       const OutputSums<T> sums{.x = packed.rows.data(),
@@ -337,7 +339,7 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
                                .yStep = points,
                                .accumulate = false};
       for (Index k = 0; k < out(l); k += lanes_) {
-        const OutputVector vector{k, k * points, std::min(lanes_, out(l) - k)};
+        const OutputVector vector{.x = k, .y = k * points, .count = std::min(lanes_, out(l) - k)};
         kernels_->outputs(points, sums, &vector, 1);
       }
       if (isHidden(l))

@@ -99,9 +99,10 @@ double blockSum(Index begin, Index end, const T* x) {
 // Mean and second moment (the sum of squared deviations from the mean) of a row, in one pass over
 // memory. The squares of a block are summed about a reference: the mean of all previous blocks, or
 // for the first block its own mean. They are then corrected to the mean of the block by subtracting
-// count * offset^2. If a block's mean is far from the reference, this cancellation is harmless:
-// adding the block to the previous ones adds a term in offset^2 again, and the subtracted sum is at
-// most twice as large as this term.
+// count * offset^2 (written as offset times the sum of the deviations, which is count * offset). If
+// a block's mean is far from the reference, this cancellation is harmless: adding the block to the
+// previous ones adds a term in offset^2 again, and the subtracted sum is at most twice as large as
+// this term.
 template <class T>
 Partial momentsOfRow(Index length, const T* x) {
   Partial sum{};

@@ -59,7 +59,11 @@ DeviceRows::Lists DeviceRows::listsOf(const std::vector<Index>& listOfRow, Index
 }
 
 functors::RowLists DeviceRows::in(const Lists& lists) const {
-  return {lists.begin.data(), lists.rows.data(), divisorOf(length_), length_, rows_};
+  return {.begin = lists.begin.data(),
+          .rows = lists.rows.data(),
+          .length = divisorOf(length_),
+          .lengthOfRow = length_,
+          .allRows = rows_};
 }
 
 template <class F>
@@ -116,12 +120,15 @@ template <class T>
 void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
                                   const NormaliseCotangents<T>& d) {
   const functors::RowPoint<T> rowPoint = pointOf(point);
-  // dx alone. Otherwise the sums of groups, which read the same dy, write dx too.
+  // Without the sums of groups dx needs a pass of its own. With them it does not: they read the
+  // same dy, and write dx in the same pass.
   if (d.x && !d.moments.mean)
     eachElementOfRows(functors::NormaliseAdjoint<T>{rowPoint, dy, d.x});
   const functors::StoreGroupSlopes<T> groups{rowPoint.scale, d.moments.mean, d.moments.second};
   const functors::AddWeightSlopes<T> weights{d.weight, d.bias};
-  // If the weights belong to the groups, one pass computes the sums of both.
+  // If the weights belong to the groups, one pass computes the sums of both. The gradients of the
+  // weights are sums of dy without the weights, so the sums are computed without them, and
+  // StoreAllSlopes multiplies those of a group by its weight afterwards.
   if (d.moments.mean && (d.weight || d.bias) && hasWeightsOfGroups_) {
     functors::RowPoint<T> withoutWeight = rowPoint;
     withoutWeight.weight = nullptr;

@@ -69,13 +69,21 @@ const T* dataOrNull(const std::vector<T>& list) {
 functors::ListedRows listedOf(const RowLists& lists) {
   const Index last = lists.entries() - 1;
   if (const auto& device = lists.onDevice)
-    return {device->first.data(), device->index.data(), device->weights.data(), nullptr, last};
-  return {dataOrNull(lists.first), lists.index.data(), dataOrNull(lists.weights),
-          dataOrNull(lists.rowOfList), last};
+    return {.first = device->first.data(),
+            .index = device->index.data(),
+            .weights = device->weights.data(),
+            .rowOfList = nullptr, // on the device list i belongs to row i
+            .last = last};
+  return {.first = dataOrNull(lists.first),
+          .index = lists.index.data(),
+          .weights = dataOrNull(lists.weights),
+          .rowOfList = dataOrNull(lists.rowOfList),
+          .last = last};
 }
 
-// The lists from list `begin` on. If the lists have `first`, their entries are addressed by
-// absolute index; otherwise list i has the single entry i, and the arrays are shifted.
+// The lists from list `begin` on, as lists 0, 1, ... If the lists have `first`, it has the absolute
+// indices of their entries, so only `first` is shifted. Otherwise list i has the single entry i,
+// and the arrays of entries are shifted.
 functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
   functors::ListedRows listed = listedOf(lists);
   if (listed.rowOfList)

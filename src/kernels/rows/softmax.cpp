@@ -38,8 +38,9 @@ void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, cons
                  cost * shape.n * std::min(shape.inner, kTogether), [=](Index begin, Index end) {
                    for (Index r = begin; r < end; ++r) {
                      const Index o = r / runs, i = r % runs * kTogether;
-                     body(Run{o * shape.n * shape.inner + i, o * shape.inner + i,
-                              std::min(kTogether, shape.inner - i)});
+                     body(Run{.x = o * shape.n * shape.inner + i,
+                              .s = o * shape.inner + i,
+                              .count = std::min(kTogether, shape.inner - i)});
                    }
                  });
 }

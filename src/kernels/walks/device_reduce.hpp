@@ -6,12 +6,12 @@
 //     Op       binary operation of the reduction, such as AddTo or MaxTo
 //     Term     computes term i of a group; Wide is the type of the result
 //     Use      receives the result of a group, and stores it
-// A group is one of several independent reductions, such as a row. reduceEach() reduces many groups
-// and leaves the results on the device, in one stage if no group needs pieces, and
-// reduceInStages() one group or few, always in two, which takes fewer kernels to compile;
-// reduceAll() reduces all groups to one value that the host
-// waits for. eachAlongAxis() and reduceAlongAxis() work along the middle dimension of arrays
-// [outer, n, inner].
+// A group is one of several independent reductions, such as a row:
+//     reduceEach()       many groups; the results remain on the device. It needs one stage if no
+//                        group is divided into pieces
+//     reduceInStages()   one group or few, always in two stages: fewer kernels to compile
+//     reduceAll()        all groups together, to one value that the host waits for
+//     eachAlongAxis(), reduceAlongAxis()    along the middle dimension of arrays [outer, n, inner]
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -39,8 +39,8 @@ functors::BlockShape blockShape(Index n, const Term& term) {
 // Groups with fewer terms are reduced by one thread each.
 constexpr Index kMinForLanes = 32;
 
-// Number of pieces of a group: each thread has few terms, and there are at most about mostBlocks
-// thread blocks.
+// Number of pieces of a group. A thread has about 16 terms, unless this would need more than about
+// mostBlocks thread blocks.
 template <class Term>
 Index piecesOf(Index groups, Index n, Index mostBlocks, const Term& term) {
   if (n < kMinForLanes)

@@ -49,10 +49,10 @@ void walkElements(Index begin, Index end, const F& f) {
   });
 }
 
-// Applies f(i), or f.write(i, f.read(i)), to each of n elements: the first function always on the
-// host, the second where the context is. f must access only element i of its arrays; two arrays
-// must be identical or disjoint. `cost` is the work per element, in elements moved, which decides
-// whether threads are worth their start.
+// Applies f(i), or f.write(i, f.read(i)), to each of n elements: eachElementOfHost() on the host,
+// whatever the context, and eachElement() where the context is. f must access only element i of its
+// arrays; two arrays must be identical or disjoint. `cost` is the work per element, in elements
+// moved, which decides whether threads are worth their start.
 template <class F>
 void eachElementOfHost(KernelContext& context, Index n, Index cost, const F& f) {
   parallelRanges(context.threads(), n, cost,

@@ -91,7 +91,7 @@ public:
 
   // Iterates over the offsets of the elements first, first + step, .... It divides only at the end
   // of an innermost row; positions beyond the last element are allowed. next() returns the current
-  // offsets and advances by one step. Counts of elements below are those of the iteration.
+  // offsets and advances by one step. A `count` below is a number of such steps.
   class Steps {
   public:
     TENON_DEVICE Steps(const ElementOffsets& offsets, Index first, Index step)

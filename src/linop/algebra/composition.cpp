@@ -218,9 +218,9 @@ private:
     Action action{.sense = whole.sense};
     action.x = step == 0 ? whole.x : &resultOf(whole.sense, step - 1, space);
     // Only the last step writes the result of the whole, so alpha and beta are passed to it.
-    const bool last = step + 1 == ops_.size();
-    action.y = last ? whole.y : &resultOf(whole.sense, step, space);
-    if (last) {
+    const bool isLast = step + 1 == ops_.size();
+    action.y = isLast ? whole.y : &resultOf(whole.sense, step, space);
+    if (isLast) {
       action.alpha = whole.alpha;
       action.beta = whole.beta;
     }

@@ -75,7 +75,7 @@ void BoundaryConstant::doEnd(const Action& action) {
       if (action.sense == Sense::Forward)
         blockAxpby(y.context(), rank, extent.data(), alpha, from, kSame.data(), T(1),
                    to + offsetOf(begin, y.strides()), y.strides().data());
-      else if (y.localElements() > 0)
+      else if (y.localElements() > 0) // a rank that does not have the scalar adds nothing
         blockMultiplyAdd<T>(y.context(), rank, extent.data(), alpha, nullptr, nullptr,
                             from + offsetOf(begin, x.strides()), x.strides().data(), to,
                             kSame.data());
@@ -156,7 +156,8 @@ Box boxAt(const std::vector<Index>& begin, const Box& like) {
 }
 
 // The elements of the boxes outside the box `hole`, as boxes: in each dimension the slabs before
-// and after the hole are split off.
+// and after the hole are split off. A square with a hole in its middle becomes the rows above it,
+// the rows below it, and the two pieces beside it.
 std::vector<Box> without(const std::vector<Box>& boxes, const Box& hole) {
   std::vector<Box> result;
   for (Box box : boxes) {
@@ -211,7 +212,7 @@ MemoryOp::MemoryOp(const char* name, CommPtr comm, const Layout& from, const Lay
 std::vector<MemoryOp::Term> MemoryOp::keep(const std::vector<Box>& boxes) {
   std::vector<Term> terms;
   for (const Box& box : boxes)
-    terms.push_back({extents(box), beginOf(box), beginOf(box)});
+    terms.push_back({.extent = extents(box), .from = beginOf(box), .to = beginOf(box)});
   return terms;
 }
 
@@ -225,8 +226,9 @@ Ref<MemoryOp> MemoryOp::allocate(CommPtr comm, const Layout& from, const Layout&
                                              to.ndim(), from.ndim()));
   checkInside(place, localBox(*comm, to), "the place of the old memory");
   // No term writes the elements around the old memory; a plain action therefore sets them to 0.
-  return makeRef<MemoryOp>("allocate", std::move(comm), from, to, type,
-                           std::vector<Term>{{extents(old), beginOf(old), at}});
+  return makeRef<MemoryOp>(
+      "allocate", std::move(comm), from, to, type,
+      std::vector<Term>{{.extent = extents(old), .from = beginOf(old), .to = at}});
 }
 
 Ref<MemoryOp> MemoryOp::clear(CommPtr comm, const Layout& layout, const Box& b,
@@ -242,7 +244,7 @@ Ref<MemoryOp> MemoryOp::add(CommPtr comm, const Layout& layout, const Box& a,
   const Pair pair(*comm, layout, a, to);
   // All elements keep their value, also the target, to which the source is added.
   std::vector<Term> terms = keep({pair.memory});
-  terms.push_back({extents(a), beginOf(a), to});
+  terms.push_back({.extent = extents(a), .from = beginOf(a), .to = to});
   return makeRef<MemoryOp>("add", std::move(comm), layout, layout, type, std::move(terms));
 }
 
@@ -251,7 +253,7 @@ Ref<MemoryOp> MemoryOp::copy(CommPtr comm, const Layout& layout, const Box& a,
   const Pair pair(*comm, layout, a, to);
   // The target gets the source's value in place of its own.
   std::vector<Term> terms = keep(without({pair.memory}, pair.b));
-  terms.push_back({extents(a), beginOf(a), to});
+  terms.push_back({.extent = extents(a), .from = beginOf(a), .to = to});
   return makeRef<MemoryOp>("copy", std::move(comm), layout, layout, type, std::move(terms));
 }
 
@@ -260,7 +262,7 @@ Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
   const Pair pair(*comm, layout, a, to);
   // Neither the target, which gets another value, nor the source, which becomes 0, keeps its value.
   std::vector<Term> terms = keep(without(without({pair.memory}, pair.b), pair.a));
-  terms.push_back({extents(a), beginOf(a), to});
+  terms.push_back({.extent = extents(a), .from = beginOf(a), .to = to});
   return makeRef<MemoryOp>("move", std::move(comm), layout, layout, type, std::move(terms));
 }
 
@@ -268,7 +270,7 @@ Ref<MemoryOp> MemoryOp::mask(const char* name, CommPtr comm, const Layout& layou
                              const std::vector<ElementBox>& boxes, TenonDataType type) {
   std::vector<Term> terms;
   for (const ElementBox& box : boxes)
-    terms.push_back({box.extent, box.begin, box.begin});
+    terms.push_back({.extent = box.extent, .from = box.begin, .to = box.begin});
   return makeRef<MemoryOp>(name, std::move(comm), layout, layout, type, std::move(terms));
 }
 

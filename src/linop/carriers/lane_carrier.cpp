@@ -34,7 +34,8 @@ std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std:
   auto lane = std::make_unique<SendLane>(setup.comm->arena(), bytes, slots, setup.owner);
   if (!lane->exists())
     return std::nullopt;
-  // Only large slots are timed, and without times there is no basis for a choice.
+  // Ordinary and streaming stores are compared by measured times. Only large slots are timed, so
+  // small ones use ordinary stores, through the caches.
   const StoreWay way = shape.isTimed() ? setup.policy.stores : StoreWay::Cached;
   return Outgoing{.part = part,
                   .stores = {way, slots},
@@ -48,7 +49,8 @@ LaneCarrier::LaneCarrier(const CarrierSetup& setup)
     largest_ = std::max(largest_, bytesOf(partOf(out)));
 }
 
-// Sets places_ if some part is large. Returns false unless all fields are in the arena.
+// If some part is large enough to be read in place, stores the places of all fields in places_.
+// Returns false if no part is, or if a field is outside the arena, where no other rank can read it.
 bool LaneCarrier::findPlaces(const Action& action) {
   places_.clear();
   for (int field = 0; largest_ > packLimit_ && field < action.fields(); ++field) {
@@ -72,7 +74,8 @@ void LaneCarrier::beginLanes(const Action& action) {
   pump(action, std::numeric_limits<Index>::max());
 }
 
-// Fills free slots, at most maxPerLane in each lane.
+// Fills free slots, at most maxPerLane in each lane. beginLanes() fills all slots. A rank that
+// waits fills one per lane and then looks for its own data again, to keep both directions going.
 void LaneCarrier::pump(const Action& action, Index maxPerLane) {
   if (!morePosts_)
     return;
@@ -88,14 +91,14 @@ void LaneCarrier::pump(const Action& action, Index maxPerLane) {
 void LaneCarrier::post(Outgoing& out, const Action& action) {
   const Index next = out.posted++;
   const int slot = out.lane->nextSlot();
-  if (out.readInPlace) {
+  if (out.readInPlace) { // nothing is stored in the slot that could be timed
     out.stores.forget(slot);
     return out.lane->postArray(places_[next], action.source(static_cast<int>(next)).strides());
   }
   out.stores.run(slot, out.lane->readSeconds(), [&](StoreWay way) {
     std::byte* const begin = out.lane->slotData();
     std::byte* end = begin;
-    if (out.posts == 1)
+    if (out.posts == 1) // the chunk is the whole part, whose runs are known
       return static_cast<Index>(packPart(action, partOf(out), out.runs, begin, way) - begin);
     partOf(out).visit({next, next + 1}, [&](const Region& from, const Region&) {
       end = packRegion(action.source(from.field), from, end, way);
@@ -107,7 +110,8 @@ void LaneCarrier::post(Outgoing& out, const Action& action) {
 
 void LaneCarrier::awaitPosting(const Incoming& in, const Action& action) {
   WaitPolicy policy(*comm_);
-  // A free slot does not wake this rank.
+  // Only a posting wakes a rank that sleeps, a free slot does not. While this rank has more to
+  // post, it naps for a fixed time instead.
   const auto nap = [&](long nanoseconds) {
     if (morePosts_)
       Nap()(nanoseconds);
@@ -181,8 +185,8 @@ void LaneCarrier::endLanes(const Action& action) {
     }
 }
 
-// The senders of this part and of later ones that have posted nothing; parts before it have been
-// read.
+// The senders, for the message about a long wait, of this part and of later ones that have posted
+// nothing. Parts are read in the order of incoming_, so those before it have been read.
 std::string LaneCarrier::missingSenders(const Incoming& first) const {
   std::vector<int> peers;
   for (const Incoming* in = &first; in != incoming_.data() + incoming_.size(); ++in)

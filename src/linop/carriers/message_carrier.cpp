@@ -7,10 +7,11 @@
 //                                              adjoint, where they are added from a buffer
 //   owned rows that are ghosts of others       packed into the buffer, unless they are consecutive
 //
-// An action between other arrays than the last one places the messages of the plain round again.
-// After bind() there is a second round, with persistent requests, for actions whose messages are
-// where its messages are. The messages of both rounds match, so the peer can use either. From the
-// device, messages are sent in pieces, each when its copy to the wire is done (a Departure).
+// There are two rounds. The plain one is for all arrays: if an action has other arrays than the
+// last one, the places of the messages are found again. bind() makes a second one, with persistent
+// requests, for the bound arrays, and for others whose messages have the same addresses. Messages
+// have the same peers, sizes and order in both rounds, so the peer can use either. From the device,
+// messages are sent in pieces, each when its copy to the wire is done (a Departure).
 #include "linop/carriers/message_carrier.hpp"
 
 #include "comm/memory/lane.hpp"
@@ -60,7 +61,9 @@ std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& 
                                                 const std::vector<Part>& parts) const {
   std::vector<Message> messages;
   for (std::size_t i : partIndices)
-    messages.push_back({parts[i].peer, nullptr, parts[i].elements * elementBytes_});
+    messages.push_back({.peer = parts[i].peer,
+                        .data = nullptr, // Set by useWires().
+                        .bytes = parts[i].elements * elementBytes_});
   return messages;
 }
 
@@ -84,7 +87,7 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
   // On the device each piece is sent when its copy is done; on the host a message is sent at once.
   for (int i = 0; send.isOnDevice() && i < static_cast<int>(sends_.size()); ++i)
     for (int n = 0; n < plain_.exchange->piecesOfSend(i); ++n)
-      departures_.push_back({i, n, {}});
+      departures_.push_back({.message = i, .piece = n, .ready = {}});
 }
 
 // A round whose messages are in the buffers.
@@ -127,7 +130,9 @@ void MessageCarrier::place(Round& round, const Places& places, const Action& act
   for (std::size_t i = 0; i < receives_.size(); ++i) {
     const std::vector<Region>& regions = direction_.unpacks[unpacks_[i]].to;
     std::byte* inArray = places.y ? contiguousIn(*action.y, regions) : nullptr;
-    if (inArray && regions[0].sign != 1) // They are multiplied by the sign.
+    // Elements beyond an odd wall are received with the other sign, so they pass through the
+    // buffer.
+    if (inArray && regions[0].sign != 1)
       inArray = nullptr;
     round.receivedInArray[i] = inArray != nullptr;
     round.exchange->placeReceive(static_cast<int>(i), inArray ? inArray : receives_[i].data);
@@ -140,10 +145,13 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   place(round, placesFor(action), action);
   round.exchange->makePersistent();
   bound_.emplace(Bound{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), std::move(round)});
-  plain_.x = plain_.y = 0; // An action that it was placed for may be one between the bound arrays.
+  // If the last action was between the arrays that are now bound, the plain round would still be
+  // found for them. 0 is the placement of no tensor.
+  plain_.x = plain_.y = 0;
 }
 
-// The round of an action, with its messages placed.
+// The round of an action, with its messages placed. For the tensors of the last action this takes
+// one comparison; otherwise the places are found, and a round that has these places is used.
 MessageCarrier::Round& MessageCarrier::roundFor(const Action& action) {
   if (bound_ && bound_->round.isFor(action))
     return bound_->round;

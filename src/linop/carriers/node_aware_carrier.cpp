@@ -17,6 +17,8 @@ namespace tenon {
 NodeAwareCarrier::Split NodeAwareCarrier::splitOf(const CarrierSetup& setup) {
   const Direction& direction = setup.direction;
   const NodeMap& nodes = nodesOf(setup.comm);
+  // Small parts between nodes are relayed, which saves messages; for large ones the additional
+  // copies would cost more.
   const auto isRelayed = [&](const Part& part) {
     return nodes.nodeOf(part.peer) != nodes.nodeOf(direction.rank) && part.elements > 0 &&
            part.elements * setup.elementBytes <= setup.policy.relayLimit;
@@ -47,6 +49,7 @@ NodeAwareCarrier::NodeAwareCarrier(const CarrierSetup& setup, Split split)
   for (std::size_t i = 0; i < directPart_.size(); ++i)
     if (!std::ranges::binary_search(split.unpacks, i))
       directPart_[i] = next++;
+  // With the transport of `setup`, makeCarrier() would make another NodeAwareCarrier.
   CarrierPolicy policy = setup.policy;
   policy.transport = Transport::Auto;
   direct_ = makeCarrier({setup.comm, setup.tag, rest_, setup.elementBytes, policy, setup.owner},

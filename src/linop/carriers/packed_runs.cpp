@@ -31,15 +31,16 @@ bool PackedRuns::add(std::vector<Run>& runs, const Run& run) const {
   return true;
 }
 
-// Adds the runs of all indices of `dim` and of the dimensions after it. Returns false if there are
-// too many.
+// Adds the runs of all indices of `dim` and of the dimensions after it, where `offset` is that of
+// the indices before `dim`. Returns false if there are too many.
 bool PackedRuns::addRegion(Found& found, const Region& region, int dim, Index offset) const {
   if (dim == inner_)
-    return add(found.runs, {offset * elementBytes_, innerBytes_});
+    return add(found.runs, {.offset = offset * elementBytes_, .bytes = innerBytes_});
   const bool isListed = region.list && region.list->dims.front() == dim;
   for (Index i = 0; i < region.extent[dim]; ++i) {
     Index place = offset;
     if (isListed) {
+      // An entry of a list has one index for each of the dimensions that are listed (part.hpp).
       const std::vector<int>& dims = region.list->dims;
       const Index* at =
           region.list->positions.data() + (region.first + i) * static_cast<Index>(dims.size());
@@ -60,6 +61,8 @@ void PackedRuns::findRuns(Found& found, const DTensor& x, std::span<const Region
   found.runs.reserve(maxRuns_);
   elementBytes_ = dataTypeSize(x.dataType());
   found.hasRuns = std::ranges::all_of(regions, [&](const Region& region) {
+    // From the last dimension on, dimensions whose stride is the number of elements of those after
+    // them are one run together.
     Index contiguous = 1;
     Index begin = 0; // Of the innermost dimensions.
     inner_ = x.ndim();
@@ -151,6 +154,7 @@ std::byte* packPart(const Action& action, const Part& part, PackedRuns& runs, st
 
 const std::byte* combinePart(const Action& action, const Part& part, Interval chunks,
                              PackedRuns& runs, const std::byte* elements, const Meeting& meeting) {
+  // Runs can only be copied or added; anything else, such as factors and maxima, needs a kernel.
   const bool isPlain = action.alpha == 1 && (meeting.beta == 0 || meeting.beta == 1) &&
                        meeting.combine != Combine::Max && !part.isScaled;
   if (!isPlain || chunks != part.chunks.all() || action.y->space() != Space::Host)

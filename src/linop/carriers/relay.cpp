@@ -21,11 +21,13 @@
 
 namespace tenon {
 
-// In a message of set-up it is a row of numbers.
+// A part on its way through gateways, as ranks tell each other of it during set-up: from the sender
+// or the receiver to its gateway, and from a gateway to the receiver. In a message it is a row of
+// six numbers.
 struct Relay::Leg {
-  Index isSent = 0; // By the rank that tells it.
+  Index isSent = 0; // 1 if the sender tells its gateway of the part, 0 if the receiver does.
   Index sender = -1, receiver = -1, bytes = 0;
-  LaneAddress lane = {};
+  LaneAddress lane = {}; // From the sender to its gateway, or from a gateway to the receiver.
 
   using Numbers = std::array<Index, 6>;
   void addTo(std::vector<Index>& numbers) const {
@@ -35,7 +37,11 @@ struct Relay::Leg {
   static std::vector<Leg> in(const std::vector<Index>& numbers) {
     std::vector<Leg> legs;
     for (auto row = numbers.begin(); row != numbers.end(); row += std::tuple_size_v<Numbers>)
-      legs.push_back({row[0], row[1], row[2], row[3], {.place = row[4], .slots = row[5]}});
+      legs.push_back({.isSent = row[0],
+                      .sender = row[1],
+                      .receiver = row[2],
+                      .bytes = row[3],
+                      .lane = {.place = row[4], .slots = row[5]}});
     return legs;
   }
   bool operator<(const Leg& other) const {
@@ -117,6 +123,8 @@ SparseMessages Relay::makeMessages(const NodeMap& nodes, const SparseMessages& t
       const int other = nodes.nodeOf(static_cast<int>(isSent ? leg.receiver : leg.sender));
       (isSent ? sent : received)[nodes.gateway(other, node)].push_back(leg);
     }
+  // The gateways of both nodes sort the parts alike, so a message is read in the order in which it
+  // was written.
   for (LegsByPeer* legs : {&sent, &received})
     for (auto& [peer, ofMessage] : *legs)
       std::sort(ofMessage.begin(), ofMessage.end());

@@ -116,7 +116,8 @@ void CollectiveStep::doBegin(const Action& action) {
     break;
   }
   // In a tree sum a rank first waits for other ranks, so doBegin() only packs x. It packs x even if
-  // MPI could read the array in place, since doEnd() adds the received sums to the packed copy.
+  // MPI could read the array in place, since doEnd() adds the received sums to the packed copy. A
+  // staged wire copies a device array to the host anyway, so only its order can require packing.
   if (tree_)
     packed(wires_->whole, x, regions_.whole, wires_->whole.isStaged() && pieces_.areInOrder);
   else

@@ -44,10 +44,9 @@ private:
   CollectiveKind kindOf(Sense sense) const {
     return sense == Sense::Forward ? *step_.collective : adjointOf(*step_.collective);
   }
-  bool isFirst() const noexcept { return pieces_.coordinate == 0; }
   // The two kinds of ends: the whole array, and this rank's piece of it.
   End whole() { return {regions_.whole, pieces_.areInOrder, wholeBuffer_}; }
-  End piece() { return {{&regions_.own, 1}, true, pieceBuffer_}; }
+  End piece() { return {{&regions_.own, 1}, /*isInOrder=*/true, pieceBuffer_}; }
   End sourceOf(CollectiveKind kind) {
     return kind == CollectiveKind::AllGather ? piece() : whole();
   }
@@ -114,8 +113,11 @@ const void* NcclSum::packed(const End& end, const DTensor& x) const {
 
 std::byte* NcclSum::landing(const End& end, const Action& action) const {
   DTensor& y = *action.y;
-  if (y.localElements() == 0 || !action.isPlain() || !y.isContiguous() || !end.isInOrder)
-    return y.localElements() == 0 ? nullptr : memoryOf(end, y);
+  if (y.localElements() == 0)
+    return nullptr;
+  // NCCL only overwrites contiguous elements, in the order of the pieces.
+  if (!action.isPlain() || !y.isContiguous() || !end.isInOrder)
+    return memoryOf(end, y);
   return visitDataType(
       domainType(), [&]<class T>(T) { return reinterpret_cast<std::byte*>(y.mutableData<T>()); });
 }

@@ -157,6 +157,7 @@ Movement inSteps(const RoutedConversion& conversion, const Route& route) {
     const Route alone{step};
     std::string why;
     std::optional<Movement> sum;
+    // The user can have requested a kind of route. Its steps are then taken as they are.
     if (conversion.target.routes.mode == RouteMode::Auto)
       sum = summed({step.from, step.to, conversion.elementBytes, conversion.target, alone}, why);
     if (sum)
@@ -203,6 +204,7 @@ std::optional<Movement> summed(const RoutedConversion& conversion, std::string& 
   case SumPolicy::By::Cheapest:
     return change ? byCheapestProgram(conversion, *change, why) : inCheapestSteps(conversion, why);
   case SumPolicy::By::Programs:
+    // The user's programs make whole sums on all ranks; other sums take the route.
     return change && change->goal == SumGoal::All ? byUsersProgram(conversion, *change)
                                                   : std::nullopt;
   case SumPolicy::By::Vendor:

@@ -13,6 +13,8 @@
 
 #ifdef TENON_HIP
 
+// Returns the context of the stream's device. HIP gives it only together with a reference to it,
+// which is not needed here and is released.
 hipError_t cuStreamGetCtx(hipStream_t stream, hipCtx_t* context) {
   const hipDevice_t device = hipGetStreamDeviceId(stream);
   const hipError_t status = hipDevicePrimaryCtxRetain(context, device);

@@ -81,7 +81,10 @@ std::vector<LiveObject> liveObjects() {
   std::sort(ordered.begin(), ordered.end());
   std::vector<LiveObject> list;
   for (const auto& [number, object] : ordered)
-    list.push_back({object->className(), object->name(), object->references(), object->handles()});
+    list.push_back({.className = object->className(),
+                    .name = object->name(),
+                    .references = object->references(),
+                    .handles = object->handles()});
   return list;
 }
 

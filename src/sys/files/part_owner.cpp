@@ -54,7 +54,9 @@ Writer readWriter(int file) {
   return writer;
 }
 
-// Heuristic for file systems without locks.
+// A guess for file systems without locks. A process of this host can be looked up (signal 0 sends
+// nothing, and fails with ESRCH if the process does not exist); of other hosts only the age of the
+// file is known, and files are written in much less than a day.
 bool seemsGone(const Writer& writer, const struct stat& status) {
   if (writer.process > 0 && writer.host == hostName())
     return kill(static_cast<pid_t>(writer.process), 0) != 0 && errno == ESRCH;

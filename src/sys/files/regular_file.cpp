@@ -72,12 +72,13 @@ int openRegularFileBelow(const std::string& folder, const std::string& path,
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (at < 0)
       failToOpen(TENON_ERR_FILE, doing, whole, std::strerror(errno));
+    // "a//b" and "a/./b" mean "a/b". A last "." is a folder, which is rejected at the end.
     if (parts[i].empty() || (parts[i] == "." && i + 1 < parts.size()))
       continue;
     const bool isLast = i + 1 == parts.size(), links = isLink(at, parts[i]);
     const int next =
         openat(at, parts[i].c_str(), kReading | O_NOFOLLOW | (isLast ? 0 : O_DIRECTORY));
-    const int failure = errno;
+    const int failure = errno; // of openat(); close() can change errno
     ::close(std::exchange(at, next));
     errno = failure;
     if (next < 0 && links)

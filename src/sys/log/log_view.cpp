@@ -73,16 +73,16 @@ void LogSums::addSum(const Sum& more) {
 
 void LogSums::add(const std::vector<EventRecord>& snapshot) {
   for (const EventRecord& r : snapshot)
-    addSum({{.stage = r.stage,
-             .event = r.event,
-             .count = r.count,
-             .maxTime = r.time,
-             .maxSelfTime = r.selfTime,
-             .flops = r.flops,
-             .messages = r.messages,
-             .bytes = r.bytes},
-            r.time,
-            1});
+    addSum({.row = {.stage = r.stage,
+                    .event = r.event,
+                    .count = r.count,
+                    .maxTime = r.time,
+                    .maxSelfTime = r.selfTime,
+                    .flops = r.flops,
+                    .messages = r.messages,
+                    .bytes = r.bytes},
+            .minTime = r.time,
+            .ranks = 1});
 }
 
 void LogSums::add(const LogSums& more) {

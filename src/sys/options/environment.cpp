@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads environment variables. An empty variable is set, which differs from an unset one. A program
-// with more privileges than its user (setuid) reads none, since the user could write files with its
-// privileges by them.
+// with more privileges than its user (setuid) reads none: by an option in the environment the user
+// could make it write files with these privileges.
 #include "sys/options/environment.hpp"
 
 #include <cstdlib>

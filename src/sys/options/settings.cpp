@@ -149,7 +149,7 @@ std::string settingText(const SettingValue& value) {
 Settings::Settings(const std::vector<std::span<const OptionSpec>>& tables) {
   for (const auto& table : tables)
     for (const OptionSpec& spec : table)
-      entries_.push_back({&spec, {}, false});
+      entries_.push_back({.spec = &spec, .value = {}, .isInherited = false});
 }
 
 const Settings::Entry* Settings::findEntry(std::string_view name) const noexcept {

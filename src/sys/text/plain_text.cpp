@@ -14,6 +14,8 @@ unsigned byteAt(std::string_view text, std::size_t i) noexcept {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
+// Whether the first character is a control character: U+0000 to U+001F, U+007F, or U+0080 to
+// U+009F, which UTF-8 writes as 0xc2 and a second byte.
 bool isControl(std::string_view text) noexcept {
   const unsigned first = byteAt(text, 0);
   return first < 0x20 || first == 0x7f || (first == 0xc2 && byteAt(text, 1) < 0xa0);
@@ -31,6 +33,7 @@ std::size_t utf8Length(std::string_view text) noexcept {
                              : first >= 0xe0 && first < 0xf0 ? 3
                              : first >= 0xf0 && first < 0xf5 ? 4
                                                              : 0;
+  // All bytes after the first one begin with the bits 10.
   for (std::size_t i = 1; i < length; ++i)
     if ((byteAt(text, i) & 0xc0) != 0x80)
       return 0;

@@ -23,13 +23,14 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"view", kOptions}};
 
-// Position of the blank at which a long line is broken: the last one after a mark within the limit,
-// else the last one; npos if there is none.
+// Position of the blank at which a long line is broken: within the limit, the last blank after a
+// comma, colon or semicolon, or without one the last blank; npos if there is none.
 std::size_t breakOf(const std::string& line, std::size_t indent) {
   for (const char* marks : {",:;", ""}) {
     // Not within the indentation, or the line would not become shorter.
     for (std::size_t at = kColumns; at > indent + kIndent; --at)
-      if (line[at] == ' ' && (!*marks || std::string_view(marks).find(line[at - 1]) < 3))
+      if (line[at] == ' ' &&
+          (!*marks || std::string_view(marks).find(line[at - 1]) != std::string_view::npos))
         return at;
   }
   return std::string::npos;

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 namespace tenon::tools {
 
@@ -60,11 +61,13 @@ std::string routeOptions() {
   std::string text;
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
+  constexpr std::string_view kStart = "-tenon_"; // functions take the name after it
   for (int i = 0; i < count; ++i) {
     const std::string key = declaredText(i, TENON_OPTION_TEXT_KEY);
     if (key.starts_with("-tenon_conversion_"))
-      text += fmt::format("{} {}\n", key,
-                          valueText(key.c_str() + 7, declaredText(i, TENON_OPTION_TEXT_TYPE)));
+      text += fmt::format(
+          "{} {}\n", key,
+          valueText(key.c_str() + kStart.size(), declaredText(i, TENON_OPTION_TEXT_TYPE)));
   }
   return text;
 }
@@ -147,10 +150,6 @@ void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
                   sizeText(bench.bytes), times[0] * 1e6, limit * 1e6, times[0] / limit,
                   times[1] * 1e6, times[0] / times[1], bench.peerName));
 }
-
-} // namespace
-
-namespace {
 
 // Measures the machine on any number of ranks; a single rank has kernels, but no links.
 int describeMachine(const std::string& path, TenonMemorySpace space, int rounds) {

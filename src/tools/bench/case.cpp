@@ -54,6 +54,7 @@ std::vector<double> medians(const std::vector<Work>& works, int repeat) {
   std::vector<int> counts;
   for (const Work& work : works) {
     timeOf(work, 1); // the first call can allocate
+    // As many calls as take kRound together, by the time of one, but at most 1000.
     counts.push_back(static_cast<int>(std::clamp(kRound / timeOf(work, 1), 1.0, 1000.0)));
   }
   std::vector<std::vector<double>> times(works.size());
@@ -78,7 +79,7 @@ Limits measureLimits(int repeat) {
                }},
               repeat);
   // A ping-pong is two messages.
-  return {times[0] / 2, 2 * kLarge / times[1], kLarge / times[2]};
+  return {.latency = times[0] / 2, .messages = 2 * kLarge / times[1], .memory = kLarge / times[2]};
 }
 
 namespace {
@@ -101,18 +102,19 @@ double bytesOf(const LayoutSpec& from, const LayoutSpec& to) {
 // A case whose operator is the conversion between two layouts (layout_spec.hpp).
 BenchCase conversion(const char* name, const LayoutSpec& from, const LayoutSpec& to,
                      const char* peerName, Peer peer) {
-  return {name,
-          bytesOf(from, to),
-          [=] {
-            LinearOp op;
-            const Layout domain = makeLayout(kWorld, from), range = makeLayout(kWorld, to);
-            require(TenonLinearOpCreateConversion(domain, range, TENON_FLOAT64, op.out()));
-            return op;
-          },
-          [=] { return fill(from, worldRank(), kFilling); },
-          [=] { return heldOf(to, worldRank(), valueOf(from, kFilling)); },
-          peerName,
-          std::move(peer)};
+  return {.name = name,
+          .bytes = bytesOf(from, to),
+          .make =
+              [=] {
+                LinearOp op;
+                const Layout domain = makeLayout(kWorld, from), range = makeLayout(kWorld, to);
+                require(TenonLinearOpCreateConversion(domain, range, TENON_FLOAT64, op.out()));
+                return op;
+              },
+          .given = [=] { return fill(from, worldRank(), kFilling); },
+          .expected = [=] { return heldOf(to, worldRank(), valueOf(from, kFilling)); },
+          .peerName = peerName,
+          .peer = std::move(peer)};
 }
 
 // A layout on all ranks in order along one grid axis with a property: {'S', d} splits dimension d,
@@ -238,13 +240,13 @@ BenchCase ghosts(Index rows) {
     std::memcpy(y, x, static_cast<std::size_t>(owned) * sizeof(double));
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   };
-  return {"ghosts",
-          8.0 * static_cast<double>(owned + 2 * ghostSize),
-          make,
-          [=] { return valuesOf(static_cast<std::size_t>(rows)); },
-          [=] { return valuesOf(ids.size()); },
-          kByHand,
-          peer};
+  return {.name = "ghosts",
+          .bytes = 8.0 * static_cast<double>(owned + 2 * ghostSize),
+          .make = make,
+          .given = [=] { return valuesOf(static_cast<std::size_t>(rows)); },
+          .expected = [=] { return valuesOf(ids.size()); },
+          .peerName = kByHand,
+          .peer = peer};
 }
 
 // The collectives on vectors of `elements` elements, divided evenly over the ranks.
@@ -291,12 +293,15 @@ std::vector<BenchCase> vectors(Index elements) {
 
 std::vector<BenchCase> benchCases(Index bytes) {
   const Index ranks = worldSize();
-  // The simple MPI calls need equal parts, so extents are multiples of the number of ranks.
+  // The MPI calls without lists of counts need equal parts, so extents are multiples of the number
+  // of ranks: the largest that is at most n.
   const auto multiple = [&](double n) {
     return ranks * std::max<Index>(1, static_cast<Index>(n) / ranks);
   };
   const double elements = static_cast<double>(bytes) / 8;
   std::vector<BenchCase> cases = vectors(multiple(elements));
+  // A square of side s is divided over the ranks, so s^2 / ranks elements are on each; likewise a
+  // cube. The arrays of the collectives, the halo and the ghosts have this size on every rank.
   const Index side = multiple(std::sqrt(elements * static_cast<double>(ranks)));
   const Index edge = multiple(std::cbrt(elements * static_cast<double>(ranks)));
   cases.push_back(transpose("all-to-all", {side, side}, 0, 1));

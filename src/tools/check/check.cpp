@@ -74,6 +74,7 @@ ConversionOptions::ConversionOptions() {
 }
 
 void ConversionOptions::addUnlessGiven(Option option) {
+  // The library's functions take the name after "-tenon_".
   TenonBool isGiven = TENON_FALSE;
   require(TenonOptionsHas("", option.key.c_str() + sizeof kStart - 1, &isGiven));
   if (!isGiven)
@@ -229,11 +230,13 @@ int refuseOnly(const Selection& selection) {
   return kExitUsage;
 }
 
+constexpr TenonInt kMaxTimeout = 86400; // a day, in seconds
+
 int refuseNumbers(TenonInt n, TenonInt number, TenonInt timeout) {
   if (worldRank() == 0)
     printError(fmt::format("tenon check: -n is {}, -case {} and -timeout {}; they must be >= 0, "
-                           ">= -1, and in 0 to 86400\n",
-                           n, number, timeout));
+                           ">= -1, and in 0 to {}\n",
+                           n, number, timeout, kMaxTimeout));
   return kExitUsage;
 }
 
@@ -355,7 +358,7 @@ int runCheck() {
   if (!space)
     return kExitUsage;
   const Selection selection{textOption("only"), layers, *space};
-  if (n < 0 || single < -1 || timeout < 0 || timeout > 86400)
+  if (n < 0 || single < -1 || timeout < 0 || timeout > kMaxTimeout)
     return refuseNumbers(n, single, timeout);
   if (kindsIn(selection).empty())
     return refuseOnly(selection);

@@ -84,6 +84,7 @@ std::string settingsOf(TenonLayer layer) {
   const TenonErrorCode code = TenonObjectView(reinterpret_cast<TenonObject>(layer));
   require(TenonSetOutputHandler(nullptr, nullptr));
   require(code);
+  // The first line of the view is "HEADING: TYPE, SETTINGS".
   const std::size_t begin = view.find(": ") + 2;
   return view.substr(begin, view.find('\n') - begin);
 }

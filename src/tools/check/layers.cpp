@@ -105,7 +105,9 @@ void checkExample(Case& c, const std::string& type) {
                  }};
   for (int i = 0; i < example.inputs; ++i)
     plan.inputs.push_back(example.shape(layer, i));
-  // The values of inputs are in [-1, 1), or from 1/2 on, in each contribution.
+  // The values that checkLayer() fills in are in [-1, 1), or from 1/2 on, in each contribution. An
+  // example of another range gets a map into it, and then chooses its signature, since the labels
+  // are those of the chain.
   const LayerExample::Range range = example.range(layer);
   plan.isPositive = range.low > 0 && range.low <= 0.5;
   if (range.low != -1 && !plan.isPositive) {
@@ -175,7 +177,7 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
     require(TenonLayerCreateType(comm, "add", add({1, 2})));
   const int last = static_cast<int>(nodes.size()) - 1;
   require(TenonLayerCreateType(comm, "flatten", add({last})));
-  require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, true)));
+  require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, /*isFlat=*/true)));
   return nodes;
 }
 
@@ -210,11 +212,11 @@ void checkNetwork(Case& c, bool isGraph) {
 }
 
 void checkSequential(Case& c) {
-  checkNetwork(c, false);
+  checkNetwork(c, /*isGraph=*/false);
 }
 
 void checkGraph(Case& c) {
-  checkNetwork(c, true);
+  checkNetwork(c, /*isGraph=*/true);
 }
 
 } // namespace

@@ -172,6 +172,8 @@ LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int partialPercent) {
 
 LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid) {
   LayoutSpec spec = drawLayout(draw, shape, grid);
+  // Of the layouts with halos, two in five have only halos of values, two only halos of sums, and
+  // one has both kinds.
   return draw.chance(40) ? withHalos(draw, spec, draw.of<int>({0, 0, 50, 100, 100})) : spec;
 }
 

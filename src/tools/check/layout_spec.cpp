@@ -168,10 +168,13 @@ Shown acrossPoles(Index cell, Index extent, TenonBoundary low, TenonBoundary hig
   while (shown.cell < 0 || shown.cell >= extent) {
     const bool isLow = shown.cell < 0;
     TenonBoundary pole = isLow ? low : high;
+    // The modes from TENON_BOUNDARY_POLE on are those of poles.
     if (pole < TENON_BOUNDARY_POLE)
       pole = isLow ? high : low;
     const bool isOnRow =
         pole == TENON_BOUNDARY_POLE_POINT || pole == TENON_BOUNDARY_POLE_POINT_VECTOR;
+    // A cell c is reflected to mirror - c: about row 0 or the last row if the pole is on it, and
+    // otherwise about the edge of the domain, which exchanges cells -1 and 0.
     const Index mirror = isLow ? (isOnRow ? 0 : -1) : 2 * extent - (isOnRow ? 2 : 1);
     shown.cell = isOnRow && extent == 1 ? 0 : mirror - shown.cell;
     shown.crossed = !shown.crossed;

@@ -32,7 +32,10 @@ Graph drawGraph(Case& c, bool isAnywhere) {
   }
   const int last = static_cast<int>(graph.ids.size()) - 1;
   for (int e = c.draw.upTo(40); e > 0; --e) {
-    Edge edge{c.draw.upTo(last), c.draw.upTo(last), 0, double(c.draw.between(-3, 3))};
+    Edge edge{.target = c.draw.upTo(last),
+              .source = c.draw.upTo(last),
+              .holder = 0,
+              .weight = double(c.draw.between(-3, 3))};
     edge.holder = isAnywhere ? c.draw.upTo(c.ranks - 1) : graph.owners[edge.target];
     graph.edges.push_back(edge);
   }
@@ -146,8 +149,9 @@ public:
 
   // For each edge e: y[e] = (x[target], x[source]).
   Plan gather() const {
-    Plan plan = ofEdges("gather", rowsOf(&Part::nodes, true), rowsOf(&Part::edges, false),
-                        rowsOfNodes(lists_.nodes, columns_));
+    Plan plan =
+        ofEdges("gather", rowsOf(&Part::nodes, /*areOwned=*/true),
+                rowsOf(&Part::edges, /*areOwned=*/false), rowsOfNodes(lists_.nodes, columns_));
     plan.matrix.outputColumns = 2 * columns_;
     for (Index e = 0; e < edgeCount(); ++e) {
       plan.matrix.terms.push_back({e, 0, graph_.edges[e].target, 1});
@@ -157,8 +161,9 @@ public:
   }
   // For each node: the sum of weight x[e] over the edges e whose target (or source) it is.
   Plan sums(bool atSource) const {
-    Plan plan = ofEdges("segmentsum", rowsOf(&Part::edges, false), rowsOf(&Part::nodes, true),
-                        rowsOfEdges(lists_.edges, columns_));
+    Plan plan =
+        ofEdges("segmentsum", rowsOf(&Part::edges, /*areOwned=*/false),
+                rowsOf(&Part::nodes, /*areOwned=*/true), rowsOfEdges(lists_.edges, columns_));
     for (Index e = 0; e < edgeCount(); ++e) {
       const Edge& edge = graph_.edges[e];
       plan.matrix.terms.push_back({atSource ? edge.source : edge.target, 0, e, edge.weight});
@@ -172,8 +177,9 @@ public:
   }
   // For each node: the sum of weight x[source] over the edges whose target it is.
   Plan sparse() const {
-    Plan plan = ofEdges("sparsematrix", rowsOf(&Part::nodes, true), rowsOf(&Part::nodes, true),
-                        rowsOfNodes(lists_.nodes, columns_));
+    Plan plan =
+        ofEdges("sparsematrix", rowsOf(&Part::nodes, /*areOwned=*/true),
+                rowsOf(&Part::nodes, /*areOwned=*/true), rowsOfNodes(lists_.nodes, columns_));
     for (const Edge& edge : graph_.edges)
       plan.matrix.terms.push_back({edge.target, 0, edge.source, edge.weight});
     return plan;
@@ -222,19 +228,26 @@ private:
   // A plan without terms of a layer that uses the edges.
   Plan ofEdges(const char* type, std::vector<Indices> inputs, std::vector<Indices> outputs,
                Layout input) const {
-    return {type,
-            {std::move(inputs), std::move(outputs), columns_, columns_, {}},
-            [edges = TenonEdges(lists_.edges)](TenonLayer layer) {
-              require(TenonLayerSetEdges(layer, "", edges));
-            },
-            std::move(input)};
+    return {.type = type,
+            .matrix = {.inputs = std::move(inputs),
+                       .outputs = std::move(outputs),
+                       .columns = columns_,
+                       .outputColumns = columns_,
+                       .terms = {}},
+            .specify = [edges = TenonEdges(lists_.edges)](
+                           TenonLayer layer) { require(TenonLayerSetEdges(layer, "", edges)); },
+            .input = std::move(input)};
   }
   // A plan without terms and outputs of the layer that redistributes rows by an index map.
   Plan ofMap(TenonIndexMap map) const {
-    return {"indexmap",
-            {rowsOf(&Part::nodes, true), {}, columns_, columns_, {}},
-            [map](TenonLayer layer) { require(TenonLayerSetIndexMap(layer, "", map)); },
-            rowsOfNodes(map, columns_)};
+    return {.type = "indexmap",
+            .matrix = {.inputs = rowsOf(&Part::nodes, /*areOwned=*/true),
+                       .outputs = {},
+                       .columns = columns_,
+                       .outputColumns = columns_,
+                       .terms = {}},
+            .specify = [map](TenonLayer layer) { require(TenonLayerSetIndexMap(layer, "", map)); },
+            .input = rowsOfNodes(map, columns_)};
   }
 
   const Graph& graph_;
@@ -272,18 +285,20 @@ Plan tilesOfLine(Case& c, Links& links) {
   const TenonInt shape[] = {0, 1, extent};
   Layout field;
   require(TenonLinksGetLayout(links, 3, shape, field.out()));
-  Plan plan{"averagepooling",
-            {rows, rows, 1, 1, {}},
-            [handle = TenonLinks(links)](TenonLayer layer) {
-              const auto object = reinterpret_cast<TenonObject>(layer);
-              const std::pair<const char*, TenonInt> numbers[] = {
-                  {"kernel", 2}, {"stride", 1}, {"padding", 1}, {"padding_high", 0}};
-              for (const auto& [name, number] : numbers)
-                require(TenonObjectSetIntegers(object, name, 1, &number));
-              require(TenonObjectSetText(object, "boundary", "linked"));
-              require(TenonLayerSetLinks(layer, handle));
-            },
-            std::move(field)};
+  Plan plan{
+      .type = "averagepooling",
+      .matrix = {.inputs = rows, .outputs = rows, .columns = 1, .outputColumns = 1, .terms = {}},
+      .specify =
+          [handle = TenonLinks(links)](TenonLayer layer) {
+            const auto object = reinterpret_cast<TenonObject>(layer);
+            const std::pair<const char*, TenonInt> numbers[] = {
+                {"kernel", 2}, {"stride", 1}, {"padding", 1}, {"padding_high", 0}};
+            for (const auto& [name, number] : numbers)
+              require(TenonObjectSetIntegers(object, name, 1, &number));
+            require(TenonObjectSetText(object, "boundary", "linked"));
+            require(TenonLayerSetLinks(layer, handle));
+          },
+      .input = std::move(field)};
   for (Index row = 0; row < all; ++row) {
     const Index before = isRing ? (row + all - 1) % all : row - 1;
     if (isPresent[row])

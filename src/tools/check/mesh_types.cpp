@@ -83,8 +83,8 @@ void compareWithOneProcess(Case& c, Sides sides, TenonDataType type) {
   const TenonInt seed = c.draw.upTo(1 << 20);
   tested.fillParameters(seed);
   reference.fillParameters(seed);
-  tested.makeTensors(type, true, c.draw, c.space);
-  reference.makeTensors(type, false, c.draw);
+  tested.makeTensors(type, /*mayBeUsers=*/true, c.draw, c.space);
+  reference.makeTensors(type, /*mayBeUsers=*/false, c.draw);
   for (std::size_t i = 0; i < tested.x.size(); ++i) {
     fillRows(c, tested.x[i], reference.x[i], sides.inputRows[i]);
     fillRows(c, tested.direction[i], reference.direction[i], sides.inputRows[i]);
@@ -137,31 +137,38 @@ struct GraphLayer {
 GraphLayer drawGather(Case& c) {
   const std::string ends = c.draw.of<std::string>({"both", "source", "target"});
   c.text += fmt::format(", gather of {} ends with rows of edges", ends);
-  return {[=](MPI_Comm comm) {
-            Layer layer = layerOf(comm, "gather");
-            setText(layer, "ends", ends);
-            return layer;
-          },
-          c.draw.between(1, 3), c.draw.between(1, 3), 0, true};
+  return {.make =
+              [=](MPI_Comm comm) {
+                Layer layer = layerOf(comm, "gather");
+                setText(layer, "ends", ends);
+                return layer;
+              },
+          .ofNodes = c.draw.between(1, 3),
+          .ofEdges = c.draw.between(1, 3),
+          .writesEdges = true};
 }
 
 GraphLayer drawSegments(Case& c, bool isAnywhere) {
-  // The edges of a node are on one rank, which finds their maximum.
+  // A maximum needs all edges of a node on one rank; if they can be anywhere, only sums and means
+  // are defined.
   const std::string what = isAnywhere ? "mean" : c.draw.of<std::string>({"mean", "max"});
   c.text += fmt::format(", segmentsum of {}", what);
-  return {[=](MPI_Comm comm) {
-            Layer layer = layerOf(comm, "segmentsum");
-            setText(layer, "aggregation", what);
-            return layer;
-          },
-          0, c.draw.between(1, 4), 0, false};
+  return {.make =
+              [=](MPI_Comm comm) {
+                Layer layer = layerOf(comm, "segmentsum");
+                setText(layer, "aggregation", what);
+                return layer;
+              },
+          .ofEdges = c.draw.between(1, 4)};
 }
 
 GraphLayer drawAttention(Case& c) {
   const Index heads = c.draw.between(1, 3), perHead = c.draw.between(1, 3);
   c.text += fmt::format(", edgeattention of {} heads", heads);
-  return {[](MPI_Comm comm) { return layerOf(comm, "edgeattention"); }, 0, heads, heads * perHead,
-          false};
+  // It reads a score per head, and the values of all heads.
+  return {.make = [](MPI_Comm comm) { return layerOf(comm, "edgeattention"); },
+          .ofEdges = heads,
+          .moreOfEdges = heads * perHead};
 }
 
 GraphLayer drawMessages(Case& c, bool isAnywhere) {
@@ -170,14 +177,17 @@ GraphLayer drawMessages(Case& c, bool isAnywhere) {
   const std::string what = isAnywhere ? c.draw.of<std::string>({"sum", "mean"})
                                       : c.draw.of<std::string>({"sum", "mean", "max"});
   c.text += fmt::format(", message passing, {} of messages", what);
-  return {[=](MPI_Comm comm) {
-            const Layer ofEdge = perceptron(comm, 2 * columns + features, messages),
-                        ofNode = perceptron(comm, columns + messages, columns);
-            Layer step;
-            require(TenonLayerCreateMessagePassing(ofEdge, ofNode, 2, what.c_str(), step.out()));
-            return step;
-          },
-          columns, features, 0, false};
+  return {.make =
+              [=](MPI_Comm comm) {
+                const Layer ofEdge = perceptron(comm, 2 * columns + features, messages),
+                            ofNode = perceptron(comm, columns + messages, columns);
+                Layer step;
+                require(
+                    TenonLayerCreateMessagePassing(ofEdge, ofNode, 2, what.c_str(), step.out()));
+                return step;
+              },
+          .ofNodes = columns,
+          .ofEdges = features};
 }
 
 void checkOnGraph(Case& c, TenonDataType type) {
@@ -275,7 +285,7 @@ void checkRows(Case& c, TenonDataType type) {
   require(TenonLayerSetDataType(step.layer(), type));
   require(TenonLayerSetSpace(step.layer(), c.space));
   require(step.setUp());
-  step.makeTensors(type, true, c.draw, c.space);
+  step.makeTensors(type, /*mayBeUsers=*/true, c.draw, c.space);
   step.x[0].write(fill(spec, c.position(grid), {c.draw.number(), Numbers::Fractions}));
   step.direction[0].write(fill(spec, c.position(grid), {c.draw.number(), Numbers::Fractions}));
   step.dy().fillByPosition(
@@ -305,7 +315,7 @@ void checkRows(Case& c, TenonDataType type) {
 
 void checkMeshTypes(Case& c) {
   const TenonDataType type = drawFloating(c.draw);
-  const int kind = c.draw.upTo(9);
+  const int kind = c.draw.upTo(9); // 6 of 10 draws are graphs, which have the most variants
   if (kind < 6)
     return checkOnGraph(c, type);
   return kind < 9 ? checkOnTiles(c, type) : checkRows(c, type);

@@ -115,10 +115,12 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
   else
     y.write(fill(s.to, c.position(s.to.grid), ofY));
   apply(op, call, x, y);
-  compareOutput(
-      c, s.to, y,
-      {movedValue(s, call.alpha, ofX), call.beta, ofY, isReal ? toleranceOf(s, call, ofX, ofY) : 0},
-      what + ": output");
+  compareOutput(c, s.to, y,
+                {.moved = movedValue(s, call.alpha, ofX),
+                 .beta = call.beta,
+                 .before = ofY,
+                 .tolerance = isReal ? toleranceOf(s, call, ofX, ofY) : 0}, // integers are exact
+                what + ": output");
   if (call.alpha != 0)
     c.found(what + ": input changed", difference(x.read(), input, x.box(), 0));
   c.found(what, x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
@@ -134,6 +136,7 @@ void checkIdentity(Case& c, const Subject& s) {
   if (s.factor == 0)
     return; // the remainder of cancelling terms is rounding only
   require(TenonLinearOpTestAdjoint(s.op, seed, TENON_FALSE, &forward, &adjoint, &relative));
+  // Hundreds of roundings of the type, for sums of as many products.
   const bool single = s.fromType == TENON_FLOAT32 || s.toType == TENON_FLOAT32;
   if (!(relative <= (single ? 1e-5 : 1e-13)))
     c.found("adjoint identity",

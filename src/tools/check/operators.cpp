@@ -14,6 +14,7 @@ namespace tenon::tools {
 
 namespace {
 
+// Small extents: parts of one index and empty parts are then frequent.
 constexpr int kMaxExtent = 7;
 
 Indices shapeFor(Draw& draw) {

@@ -91,6 +91,7 @@ Values combined(const Values& moved, double beta, const Values& before) {
 } // namespace
 
 double roundingOf(TenonDataType type, double magnitude) {
+  // As large as 64 roundings of the sum; most elements have few contributions, hence few roundings.
   return 64 * magnitude * (type == TENON_FLOAT32 ? 0x1p-23 : 0x1p-52);
 }
 

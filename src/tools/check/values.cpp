@@ -136,7 +136,7 @@ Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& element
     std::size_t next = 0;
     forEachCell(spec.box(position), [&](const Indices& cell) {
       const double contribution = held[next++];
-      if (const auto at = domainCell(spec, position, cell, false))
+      if (const auto at = domainCell(spec, position, cell, /*shown=*/false))
         value[rowMajorOffset(at->at, spec.shape)] += at->sign * contribution;
     });
   }
@@ -150,7 +150,7 @@ Values valueOf(const LayoutSpec& spec, const Filling& filling) {
 Values heldOf(const LayoutSpec& spec, int position, const Values& value) {
   Values elements;
   forEachCell(spec.box(position), [&](const Indices& cell) {
-    const auto at = domainCell(spec, position, cell, true);
+    const auto at = domainCell(spec, position, cell, /*shown=*/true);
     elements.push_back(at ? at->sign * value[rowMajorOffset(at->at, spec.shape)] : 0);
   });
   return elements;

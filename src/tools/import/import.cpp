@@ -220,8 +220,11 @@ private:
   Partition grid_;
 };
 
-// Sets the network up with the first split that it allows: inputs with dimensions of space in the
-// first of them (S2), others in the batch (S0), and so on. Errors are printed for the first one.
+// Sets the network up with the first of these splits that it supports. The first one divides inputs
+// with dimensions of space along the first of these (S2), and others along the batch (S0); the last
+// one divides nothing. While splits are tried, their errors are not printed. Only the error "not
+// supported" can depend on the split; after any other, or if all splits have failed, the first
+// split is set up again to print its error.
 TenonErrorCode setUpSplit(Proof& proof) {
   static const std::vector<std::vector<int>> kSplits = {{2, 0}, {0}, {3, 0}, {1, 0}, {}};
   for (const std::vector<int>& dims : kSplits) {

@@ -18,19 +18,22 @@
 
 namespace tenon::tools {
 
-// Common parts of the drawings.
+namespace {
+
+// Parts that both drawings have. Texts are a few pixels beside the lines and marks that they name,
+// by numbers such as 4 and 6 in the formats.
 
 // Okabe and Ito's colours, which do not rely on the difference between red and green.
-inline constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                           "#e69f00", "#56b4e9", "#000000", "#999933"};
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                    "#e69f00", "#56b4e9", "#000000", "#999933"};
 
-inline const char* colourOf(int series) {
+const char* colourOf(int series) {
   return kColours[static_cast<std::size_t>(series) % std::size(kColours)];
 }
 
 // Round numbers from 0 to at most `most`, with a spacing of 1, 2 or 5 times a power of ten:
 // readable, and not too many.
-inline std::vector<double> ticksTo(double most) {
+std::vector<double> ticksTo(double most) {
   const double step = std::pow(10, std::floor(std::log10(most)));
   const double fine = most / step < 2 ? step / 5 : most / step < 5 ? step / 2 : step;
   std::vector<double> result;
@@ -40,28 +43,26 @@ inline std::vector<double> ticksTo(double most) {
 }
 
 // Three digits, or all digits before the point: 2670 instead of 2.67e+03.
-inline std::string numberText(double number) {
+std::string numberText(double number) {
   return number >= 1000 && number < 1e6 ? fmt::format("{:.0f}", number)
                                         : fmt::format("{:.3g}", number);
 }
 
 // The grid line of a tick, from left to right, and its number.
-inline std::string tickLine(double tick, double left, double right, double y) {
+std::string tickLine(double tick, double left, double right, double y) {
   return fmt::format("<line x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" "
                      "stroke=\"#ddd\"/>\n<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}"
                      "</text>\n",
                      left, right, y, left - 6, y + 4, numberText(tick));
 }
 
-inline std::string escaped(const std::string& text) {
+std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text)
     // Characters that would end a text or an attribute of SVG are escaped.
     result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
   return result;
 }
-
-namespace {
 
 // Lengths of the chart in pixels of the SVG: the page, its margins, and a line of the legend.
 constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 50, kBottom = 50;

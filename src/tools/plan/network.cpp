@@ -29,10 +29,8 @@ namespace tenon::tools {
 const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
      "network: alexnet, faces100k, resnet50, unet3d_256 or vgg16, whose sizes are known; "
-     "atmosphere_columns, "
-     "fno2d, heat_closure, lenet5 or unet3d, which need -input; or a JSON file (not mesh-gnn, "
-     "which "
-     "has two inputs)"},
+     "atmosphere_columns, fno2d, heat_closure, lenet5 or unet3d, which need -input; or a JSON file "
+     "(not mesh-gnn, which has two inputs)"},
     {"input", TENON_OPTION_STRING, "", "shape of a sample, for a network of layers: 1,28,28"},
     {"batch", TENON_OPTION_INT, "0", "global batch size"},
     {"processes", TENON_OPTION_INT, "0", "number of processes"},
@@ -179,8 +177,9 @@ Ref<NamedPlan> planFromOptions() {
   return plan;
 }
 
-// A machine with as many nodes as the processes fill. If they do not fill whole nodes, the
-// description is used unchanged, and the planner reports that the numbers differ.
+// A machine with as many nodes as the processes fill: 64 processes on a description of 2 nodes with
+// 8 devices each are on 8 nodes. If they do not fill whole nodes, the description is used
+// unchanged, and the planner reports that the numbers differ.
 tenon::Machine machineFor(const std::string& name, TenonInt processes) {
   // The command line belongs to the shared library, while the planner that is linked here has its
   // own options.
@@ -350,6 +349,7 @@ void showFigure() {
 
 int planNetwork() {
   const bool isJson = flagOption("json");
+  // -chart alone is an error, which showFigure() reports.
   if (intOption("figure") != 0 || !textOption("chart").empty()) {
     showFigure();
     return 0;

@@ -130,8 +130,8 @@ void writeChart(const PlannedPlacements& placements, const Simulated& result,
     series.push_back(textOf(matrix));
   std::vector<ChartPoint> points;
   for (const Timed& program : result.programs)
-    points.push_back(
-        {program.seconds, static_cast<int>(program.placement), program.program == 0, program.text});
+    points.push_back({program.seconds, static_cast<int>(program.placement),
+                      /*isAllReduce=*/program.program == 0, program.text});
   const std::string chart = drawChart(titleOf(placements, request), series, points);
   require(TenonWriteFile(request.chart.c_str(), chart.data(), static_cast<TenonInt>(chart.size())));
 }
