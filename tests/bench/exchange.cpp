@@ -4,7 +4,8 @@
 //
 //   rows   ghosts of a mesh, in strips (two ranks: one message of two runs of rows) or scattered:
 //          copies to ghosts (fill), and sums at the owners (add)
-//   fields four fields of one number for each node of strips, in one exchange and in four
+//   fields four fields of one number for each node of strips, in one exchange and in four, and by
+//          hand in one packed message
 //   halo   the halo of a grid in the caller's memory, in place; "shared array" is memory that
 //          the ranks of the node share
 //   sum    a sum over all ranks, P -> B, of 16 numbers
@@ -204,31 +205,65 @@ struct Fields {
   void add() { require(TenonLinearOpApplyMany(each[0].adjoint, kCount, du.data(), x.data())); }
 };
 
+// The same by hand: the first field alone, and all of them in one message.
+struct FieldsByHand {
+  HandExchange one, all;
+  std::deque<Values> arrays;
+  std::vector<double*> each;
+
+  FieldsByHand(MPI_Comm comm, const Torus& torus)
+      : one(comm, int(torus.owned), torus.ghostRanks, torus.ghostRows, 1),
+        all(comm, int(torus.owned), torus.ghostRanks, torus.ghostRows, 1, Fields::kCount),
+        arrays(Fields::kCount, valuesOf(torus, 1, /*complete=*/false)) {
+    for (Values& array : arrays)
+      each.push_back(array.data());
+  }
+  void clearGhosts(const Torus& torus) {
+    for (Values& array : arrays)
+      std::fill(array.begin() + torus.owned, array.end(), 0.0);
+  }
+};
+
+// "four fields" of the methods to be compared are one message a neighbour, "four calls" are four.
+void raceFields(Race& race, Fields& together, Fields& apart, FieldsByHand& hand, bool adds) {
+  race.add("one field", [&, adds] { adds ? apart.each[0].add() : apart.each[0].fill(); });
+  race.add("four fields", [&, adds] { adds ? together.add() : together.fill(); });
+  race.add("four calls", [&, adds] {
+    for (Fill& field : apart.each)
+      adds ? field.add() : field.fill();
+  });
+  race.add("one by hand",
+           [&, adds] { adds ? hand.one.add(hand.each[0]) : hand.one.fill(hand.each[0]); });
+  race.add("four by hand", [&, adds] {
+    adds ? hand.all.addTogether(hand.each) : hand.all.fillTogether(hand.each);
+  });
+}
+
 void measureFields(MPI_Comm comm, const Torus& torus, const char* transport) {
-  Fields one(comm, torus, transport), together(comm, torus, transport),
-      apart(comm, torus, transport);
+  Fields together(comm, torus, transport), apart(comm, torus, transport);
+  FieldsByHand hand(comm, torus);
   const Values after = valuesOf(torus, 1, /*complete=*/true);
   together.fill();
-  for (const Fill& field : together.each)
-    requireEqual(comm, "four fields", Values(field.array, field.array + after.size()), after);
+  hand.all.fillTogether(hand.each);
+  for (int i = 0; i < Fields::kCount; ++i) {
+    const double* ours = together.each[i].array;
+    requireEqual(comm, "four fields", Values(ours, ours + after.size()), after);
+    requireEqual(comm, "four by hand", hand.arrays[i], after);
+  }
 #ifdef TENON_BENCH_PETSC
   StarForest forest(comm, int(torus.owned), torus.ghostRanks, torus.ghostRows, 1);
   std::deque<Values> arrays(Fields::kCount, Values(after.size()));
 #endif
   for (const bool adds : {false, true}) {
     // The ghosts are 0; otherwise the sums would grow with each call.
-    for (Fields* fields : {&one, &together, &apart})
+    for (Fields* fields : {&together, &apart})
       fields->clearGhosts(torus);
+    hand.clearGhosts(torus);
     Race race(comm,
               fmt::format("{} {}, {}", adds ? "add" : "fill", torus.name(),
                           *transport == 'm' ? "messages" : "shared memory"),
               20, rounds);
-    race.add("one field", [&] { adds ? one.each[0].add() : one.each[0].fill(); });
-    race.add("four fields", [&] { adds ? together.add() : together.fill(); });
-    race.add("four calls", [&] {
-      for (Fill& field : apart.each)
-        adds ? field.add() : field.fill();
-    });
+    raceFields(race, together, apart, hand, adds);
 #ifdef TENON_BENCH_PETSC
     race.add("PetscSF, four", [&] {
       for (Values& array : arrays)
@@ -238,8 +273,9 @@ void measureFields(MPI_Comm comm, const Torus& torus, const char* transport) {
     race.timeByDistance();
     race.eachDistance([&] {
       race.print("four fields", "library", "one field", kFourFields);
-      race.print("four fields", "library", "four calls");
-      race.print("four fields", "library", "PetscSF, four");
+      for (const char* peer : {"four calls", "PetscSF, four", "four by hand"})
+        race.print("four fields", "library", peer);
+      race.print("four by hand", "caller", "one by hand");
     });
   }
 }

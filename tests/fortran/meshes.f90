@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! A field T(levels, nodes) on a ring of nodes with scattered ids: ghosts behind the owned nodes in the array, filled and
-! added in place; and second differences along the ring as a sparse matrix, and as a gather and sums of edges; and a ring of linked tiles.
+! added in place, with other fields in one message or alone; and second differences along the ring as a sparse matrix, and as a gather and sums of edges; and a ring of linked tiles.
 program meshes
   use mpi_f08
   use tenon
@@ -45,6 +45,7 @@ program meshes
   call tenon_linearop_apply_adjoint(fill, du, x)
   if (any(abs(t(:, [1, owned]) - 2) > 0) .or. any(abs(t(:, 2:owned - 1) - 1) > 0)) error stop 'another sum'
 
+  call exchange_fields()
   call exchange_integers()
   call read_by_own_numbers()
   call second_differences()
@@ -63,6 +64,59 @@ program meshes
   call tenon_finalize()
   call MPI_Finalize()
 contains
+  ! T and S, which is -2 T, in one exchange: the messages of one field with the bytes of two. So is the adjoint.
+  subroutine exchange_fields()
+    real(real64), target :: s(levels, nodes_here)
+    type(tenon_dtensor) :: xs, us, dus
+    type(tenon_linearop) :: add
+    integer(int64) :: of_one(2), of_both(2)
+    integer :: event
+
+    call tenon_linearop_create_adjoint(fill, add)
+    call tenon_dtensor_create(plain, TENON_FLOAT64, xs)
+    call tenon_dtensor_create(ghosted, TENON_FLOAT64, us)
+    call tenon_dtensor_create(dual, TENON_FLOAT64, dus)
+    call tenon_place(xs, s(:, 1:owned))
+    call tenon_place(us, s(:, 1:owned), array=s)
+    call tenon_place(dus, s(:, 1:owned), array=s)
+    t(:, owned + 1:) = -1
+    s(:, owned + 1:) = -1
+    do k = 1, owned
+      t(:, k) = field(ids(k))
+      s(:, k) = -2*field(ids(k))
+    end do
+    call tenon_linearop_apply_many(fill, [x, xs], [u, us])
+    do k = 1, nodes_here
+      if (any(abs(t(:, k) - field(ids(k))) > 0)) error stop 'a node has another value among two fields'
+      if (any(abs(s(:, k) + 2*field(ids(k))) > 0)) error stop 'a node has another value in the second field'
+    end do
+
+    call tenon_log_enable(.true.)
+    call tenon_log_event_register('fields', event)
+    call tenon_log_event_begin(event)
+    call tenon_linearop_apply(fill, x, u)
+    call tenon_log_get_work(messages=of_one(1), bytes=of_one(2))
+    call tenon_log_event_end(event)
+    call tenon_log_event_begin(event)
+    call tenon_linearop_apply_many(fill, [x, xs], [u, us])
+    call tenon_log_get_work(messages=of_both(1), bytes=of_both(2))
+    call tenon_log_event_end(event)
+    call tenon_log_enable(.false.)
+    if ((of_one(1) > 0) .neqv. (ranks > 1)) error stop 'the log counts no messages'
+    if (any(of_both /= of_one*[1, 2])) error stop 'two fields need other messages than one'
+
+    t = 1
+    s = 10
+    call tenon_linearop_apply_many(add, [du, dus], [x, xs])
+    do k = 1, owned
+      if (any(abs(t(:, k) - merge(2, 1, k == 1 .or. k == owned)) > 0)) error stop 'another sum among two fields'
+    end do
+    if (any(abs(s(:, 1:owned) - 10*t(:, 1:owned)) > 0)) error stop 'another sum in the second field'
+    call tenon_destroy(add)
+    call tenon_destroy(xs)
+    call tenon_destroy(us)
+    call tenon_destroy(dus)
+  end subroutine exchange_fields
   ! Bounds count the nodes of all ranks, or this rank's alone; ghosts are behind them, and halo cells before and after.
   ! Default integers, such as kinds of land or the parts of METIS, are placed and exchanged as they are.
   subroutine exchange_integers()

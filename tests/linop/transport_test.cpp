@@ -103,7 +103,19 @@ private:
   std::vector<double, PageAllocator<double>> memory_;
 };
 
-class Transports : public testing::TestWithParam<Transport> {};
+// Whether the ranks cannot share memory because there is one rank, or the program was run with
+// -tenon_shared_memory 0. Any other reason is a failure of the tests that share.
+bool isWithoutSharing() {
+  return world()->size() == 1 || world()->whyNoArena() == "-tenon_shared_memory is 0";
+}
+
+class Transports : public testing::TestWithParam<Transport> {
+protected:
+  void SetUp() override {
+    if (GetParam() == Transport::Shared && world()->size() > 1 && isWithoutSharing())
+      GTEST_SKIP() << world()->whyNoArena();
+  }
+};
 
 // The same action four times: by messages, which is the expected one; and by the transport under
 // test with arrays of the library, of the user, and of the user in shared memory.
@@ -260,15 +272,15 @@ double foundAfterAChange(bool isShared) {
 }
 
 TEST(SharedByTheCaller, IsReadWhereItLies) {
-  if (world()->size() == 1)
-    GTEST_SKIP() << "one rank has nobody to share with";
+  if (isWithoutSharing())
+    GTEST_SKIP() << "one rank, or -tenon_shared_memory 0";
   EXPECT_EQ(foundAfterAChange(false), 1);
   EXPECT_EQ(foundAfterAChange(true), 2);
 }
 
 TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
-  if (world()->size() == 1)
-    GTEST_SKIP() << "one rank has nobody to share with";
+  if (isWithoutSharing())
+    GTEST_SKIP() << "one rank, or -tenon_shared_memory 0";
   const auto limit = [](const char* bytes) {
     options().set("-tenon_conversion_pack_limit", bytes);
   };

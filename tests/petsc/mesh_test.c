@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A DMPlex of quadrilaterals, with overlap 0 and 1, and with the cells beyond the boundary that
  * finite volumes have: sums over the neighbours of cells and of vertices, which are those of the
- * grid that the mesh is, on global vectors without a copy; a star forest against PetscSF itself. */
+ * grid that the mesh is, on global vectors without a copy; a star forest against PetscSF itself,
+ * with one field and with several in one exchange. */
 #include "run.h"
 
 #include <petscdmplex.h>
@@ -195,10 +196,63 @@ static PetscErrorCode CheckLists(DM dm) {
   PetscFunctionReturn(0);
 }
 
-/* Three rows on each rank, of which the next and the previous rank have copies in the order last,
- * first. */
+/* A star forest of three rows on each rank, of which the next and the previous rank have copies in
+ * the order last, first. */
+enum { kRows = 3, kLeaves = 2, kFields = 2 };
+
+/* Fields in one exchange, and its adjoint, against PetscSF for each. They are in arrays with their
+ * leaves. */
+static PetscErrorCode CheckFields(PetscSF sf, TenonIndexMap nodes) {
+  const TenonInt shape[1] = {0}, behind[1] = {kLeaves};
+  PetscScalar arrays[kFields][kRows + kLeaves], want[kFields][kRows + kLeaves];
+  TenonDTensor x[kFields], u[kFields], du[kFields];
+  TenonLayout plain, ghosted, dual;
+  TenonLinearOp fill, add;
+  PetscMPIInt rank;
+  int i, n;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  TenonPetscCall(TenonIndexMapGetLayouts(nodes, 1, shape, &plain, &ghosted));
+  TenonPetscCall(TenonLayoutGetDual(ghosted, &dual));
+  TenonPetscCall(TenonLinearOpCreateIndexMap(nodes, plain, TENON_PETSC_SCALAR, &fill));
+  TenonPetscCall(TenonLinearOpCreateAdjoint(fill, &add));
+  for (i = 0; i < kFields; ++i) {
+    TenonPetscCall(TenonDTensorCreate(plain, TENON_PETSC_SCALAR, &x[i]));
+    TenonPetscCall(TenonDTensorCreate(ghosted, TENON_PETSC_SCALAR, &u[i]));
+    TenonPetscCall(TenonDTensorCreate(dual, TENON_PETSC_SCALAR, &du[i]));
+    TenonPetscCall(TenonDTensorPlaceArray(x[i], arrays[i], NULL, NULL, NULL, kRows + kLeaves));
+    TenonPetscCall(TenonDTensorPlaceArray(u[i], arrays[i], NULL, NULL, behind, kRows + kLeaves));
+    TenonPetscCall(TenonDTensorPlaceArray(du[i], arrays[i], NULL, NULL, behind, kRows + kLeaves));
+    for (n = 0; n < kRows + kLeaves; ++n)
+      arrays[i][n] = want[i][n] = n < kRows ? 100 * i + 10 * rank + n : -1;
+    PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, want[i], want[i] + kRows, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, want[i], want[i] + kRows, MPI_REPLACE));
+  }
+  TenonPetscCall(TenonLinearOpApplyMany(fill, kFields, x, u));
+  for (i = 0; i < kFields; ++i) {
+    for (n = 0; n < kRows + kLeaves; ++n)
+      CHECK(arrays[i][n] == want[i][n]);
+    PetscCall(PetscSFReduceBegin(sf, MPIU_SCALAR, want[i] + kRows, want[i], MPI_SUM));
+    PetscCall(PetscSFReduceEnd(sf, MPIU_SCALAR, want[i] + kRows, want[i], MPI_SUM));
+  }
+  TenonPetscCall(TenonLinearOpApplyMany(add, kFields, du, x));
+  for (i = 0; i < kFields; ++i) {
+    for (n = 0; n < kRows + kLeaves; ++n)
+      CHECK(arrays[i][n] == want[i][n]);
+    TenonPetscCall(TenonDTensorDestroy(&du[i]));
+    TenonPetscCall(TenonDTensorDestroy(&u[i]));
+    TenonPetscCall(TenonDTensorDestroy(&x[i]));
+  }
+  TenonPetscCall(TenonLinearOpDestroy(&add));
+  TenonPetscCall(TenonLinearOpDestroy(&fill));
+  TenonPetscCall(TenonLayoutDestroy(&dual));
+  TenonPetscCall(TenonLayoutDestroy(&ghosted));
+  TenonPetscCall(TenonLayoutDestroy(&plain));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode CheckStarForest(void) {
-  enum { kRows = 3, kLeaves = 2 };
   const TenonInt shape[1] = {0}, behind[1] = {kLeaves};
   PetscScalar array[kRows + kLeaves], leaves[kLeaves];
   PetscSFNode remote[kLeaves];
@@ -235,6 +289,7 @@ static PetscErrorCode CheckStarForest(void) {
   TenonPetscCall(TenonLinearOpApply(fill, x, u));
   for (n = 0; n < kLeaves; ++n)
     CHECK(array[kRows + n] == leaves[n]);
+  PetscCall(CheckFields(sf, nodes));
   TenonPetscCall(TenonLinearOpDestroy(&fill));
   TenonPetscCall(TenonDTensorDestroy(&u));
   TenonPetscCall(TenonDTensorDestroy(&x));

@@ -77,6 +77,10 @@ private:
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  // Each test program decides itself when to initialise; most want the library all the time, and
+  // before GoogleTest makes the parameters of suites, which can be objects of the library: these
+  // would otherwise open the node's shared memory without the options.
+  tenon::initialize(&argc, &argv, MPI_COMM_WORLD, "");
   testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -86,8 +90,6 @@ int main(int argc, char** argv) {
     listeners.Append(new FailuresOnly(rank));
   }
   listeners.Append(new Watchdog(rank));
-  // Each test program decides itself when to initialise; most want the library all the time.
-  tenon::initialize(&argc, &argv, MPI_COMM_WORLD, "");
   int failed = RUN_ALL_TESTS();
   tenon::finalize();
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -6,6 +6,8 @@
 
 #include "comm/agreement/agreement.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 FieldExecutors::FieldExecutors(const CommPtr& comm, std::function<Schedule()> makeSchedule,
@@ -21,14 +23,12 @@ std::unique_ptr<ScheduleExecutor> FieldExecutors::makeFor(int fields) const {
 
 // Ranks that pass different numbers of fields would wait for each other's messages, so they compare
 // the numbers at the first opportunity.
-ScheduleExecutor& FieldExecutors::of(const Action& action) {
-  const auto index = static_cast<std::size_t>(action.fields()) - 1;
-  if (index >= byFields_.size())
-    byFields_.resize(index + 1);
-  if (!byFields_[index])
-    byFields_[index] = collectively(
-        *comm_, "the number of fields", [&] { return makeFor(action.fields()); },
-        [&](const auto&) { return std::to_string(action.fields()); });
+ScheduleExecutor& FieldExecutors::added(int fields) {
+  const auto index = static_cast<std::size_t>(fields) - 1;
+  byFields_.resize(std::max(byFields_.size(), index + 1));
+  byFields_[index] = collectively(
+      *comm_, "the number of fields", [&] { return makeFor(fields); },
+      [&](const auto&) { return std::to_string(fields); });
   return *byFields_[index];
 }
 

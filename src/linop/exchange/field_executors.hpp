@@ -21,12 +21,17 @@ public:
   ScheduleExecutor& single() const { return *byFields_.front(); }
   // Of an action. Collective where a number of fields is new. Throws TENON_ERR_COLLECTIVE if ranks
   // have different numbers, and one of them is new on each rank.
-  ScheduleExecutor& of(const Action& action);
+  ScheduleExecutor& of(const Action& action) {
+    const auto index = static_cast<std::size_t>(action.fields()) - 1;
+    return index < byFields_.size() && byFields_[index] ? *byFields_[index]
+                                                        : added(action.fields());
+  }
   // Those that there are.
   Index bufferBytes() const;
 
 private:
   std::unique_ptr<ScheduleExecutor> makeFor(int fields) const;
+  ScheduleExecutor& added(int fields);
 
   CommPtr comm_;
   std::function<Schedule()> makeSchedule_;
