@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import weakref
 from typing import Any
 
@@ -176,6 +177,9 @@ def comm_in_use() -> MPI.Comm:
     """Returns the communicator of all existing operators and layers of Tenon, if they have the
     same one."""
     found = [comm for comm, users in in_use.values() if users]
+    if len(found) > 1:  # some may be those of modules that nobody has, and that wait for the collector
+        gc.collect()
+        found = [comm for comm, users in in_use.values() if users]
     if any(MPI.Comm.Compare(found[0], other) not in (MPI.IDENT, MPI.CONGRUENT) for other in found[1:]):
         raise ValueError('there are operators or layers of Tenon on several communicators: give the communicator or the layout over '
                          'whose ranks is summed')
