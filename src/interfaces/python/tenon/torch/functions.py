@@ -246,8 +246,15 @@ class Operator(torch.nn.Module):
 
 
 def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
-    """Returns this rank's block of a whole tensor, halo included, as a view."""
+    """Returns this rank's block of a whole tensor, halo included, as a view: a field in the layout of a
+    module's input, or a target in that of its output. Not collective."""
     low, high = of.box()
+    shape = (of.layout() if isinstance(of, DTensor) else of).shape()
+    if list(whole.shape) != shape:
+        raise ValueError(f'a tensor of {list(whole.shape)} is given, and the whole in this layout is {shape}')
+    if any(l < 0 or h > n for l, h, n in zip(low, high, shape)):
+        raise ValueError(f'this rank\'s block is from {list(low)} to {list(high)}, with a halo beyond the whole of {shape}: take the block '
+                         'without the halo, and tenon.torch.halo_exchange() fills it')
     return whole[tuple(slice(l, h) for l, h in zip(low, high))]
 
 
