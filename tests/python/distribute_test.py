@@ -86,16 +86,23 @@ def splits(shape):
     return [tenon.Layout.sharded(tenon.Partition(COMM, axes), shape, properties) for axes, properties in found]
 
 
-@unittest.skipUnless(IS_READ, 'files of this PyTorch are not read; 2.9 and later are')
-class Distribute(unittest.TestCase):
+class OfModules(unittest.TestCase):
+    """Tests in float64, whose modules all ranks make alike."""
+
     def setUp(self):
-        self.usual = torch.get_default_dtype()
+        self.addCleanup(torch.set_default_dtype, torch.get_default_dtype())
         torch.set_default_dtype(torch.float64)
         torch.manual_seed(3)
 
-    def tearDown(self):
-        torch.set_default_dtype(self.usual)
+    def check_states(self, found, wanted, tolerance):
+        self.assertEqual(list(found), list(wanted))
+        for name, value in wanted.items():
+            self.assertEqual((found[name].shape, found[name].dtype), (value.shape, value.dtype), name)
+            self.assertLessEqual(apart(*[each.to(torch.complex128) for each in (found[name], value)]), tolerance, name)
 
+
+@unittest.skipUnless(IS_READ, 'files of this PyTorch are not read; 2.9 and later are')
+class Distribute(OfModules):
     def rows(self, shape):
         return splits(shape)[0]
 
@@ -142,12 +149,6 @@ class Distribute(unittest.TestCase):
                     self.assertEqual(repr(other), repr(network))
                     self.check_states(tt.gather_state_dict(other), start, 0.0)
                     self.assertTrue(torch.equal(other(*fields)['y'], network(*fields)['y']))
-
-    def check_states(self, found, wanted, tolerance):
-        self.assertEqual(list(found), list(wanted))
-        for name, value in wanted.items():
-            self.assertEqual((found[name].shape, found[name].dtype), (value.shape, value.dtype), name)
-            self.assertLessEqual(apart(*[each.to(torch.complex128) for each in (found[name], value)]), tolerance, name)
 
     def test_states_that_do_not_fit(self):
         class Scaled(torch.nn.Module):

@@ -16,7 +16,7 @@ try:
 except ImportError:
     raise unittest.SkipTest('PyTorch is not installed')
 import tenon.torch as tt
-from distribute_test import IS_READ, Block, splits
+from distribute_test import IS_READ, Block, OfModules, splits
 from torch_test import apart, block, drawn
 
 COMM = MPI.COMM_WORLD
@@ -61,15 +61,7 @@ def rows_of(network):
 
 
 @unittest.skipUnless(IS_READ, 'files of this PyTorch are not read; 2.9 and later are')
-class Keep(unittest.TestCase):
-    def setUp(self):
-        self.usual = torch.get_default_dtype()
-        torch.set_default_dtype(torch.float64)
-        torch.manual_seed(3)
-
-    def tearDown(self):
-        torch.set_default_dtype(self.usual)
-
+class Keep(OfModules):
     def train(self, network, fields, wanted, sums):
         optimizer, losses = torch.optim.Adam(network.parameters(), lr=1e-3), []
         for _ in range(10):
@@ -81,12 +73,6 @@ class Keep(unittest.TestCase):
             optimizer.step()
             losses.append(loss.item())
         return losses
-
-    def check_states(self, found, wanted, tolerance):
-        self.assertEqual(list(found), list(wanted))
-        for name, value in wanted.items():
-            self.assertEqual((found[name].shape, found[name].dtype), (value.shape, value.dtype), name)
-            self.assertLessEqual(apart(found[name].double(), value.double()), tolerance, name)
 
     def test_training_is_that_of_one_process(self):
         shape = [4, 2, 8, 8]

@@ -91,6 +91,15 @@ class Operators(unittest.TestCase):
         wanted = weights * count[:, None]
         self.assertLess(abs(x.grad - block(self.plain, wanted)).max(), 1e-14)
 
+    def test_blocks_of_a_whole(self):
+        whole = drawn(2, 5 * COMM.size, 3)
+        self.assertTrue(torch.equal(tt.block(self.plain, whole), whole[:, 5 * COMM.rank:5 * COMM.rank + 5]))
+        with self.assertRaisesRegex(ValueError, 'with a halo beyond the whole' if COMM.rank in (0, COMM.size - 1) else ''):
+            tt.block(self.wide, whole)
+            raise ValueError
+        with self.assertRaisesRegex(ValueError, r'a tensor of \[2, 3\] is given, and the whole in this layout is'):
+            tt.block(self.plain, whole[:, 0])
+
     def test_integers_are_moved_as_they_are(self):
         whole = (2**31 - 1) - 7 * torch.arange(2 * 5 * COMM.size * 3).view(2, 5 * COMM.size, 3)
         for dtype in (torch.int32, torch.int64):
@@ -151,8 +160,8 @@ class Operators(unittest.TestCase):
                     self.assertTrue(torch.autograd.gradcheck(function, x, check_forward_ad=True))
                     self.assertTrue(torch.autograd.gradgradcheck(lambda a: function(a) ** 2, x))
         self.assertEqual(set(self.functions()) - {'Operator'}, set(tt.__all__) - {
-            'Module', 'Operator', 'Sequential', 'cat', 'cat_layout', 'clip_grad_norm_', 'difference', 'distribute', 'gather_state_dict',
-            'load', 'mean', 'nn', 'replicated', 'scatter_state_dict', 'sum_gradients', 'synchronize', 'total'})
+            'Module', 'Operator', 'Sequential', 'block', 'cat', 'cat_layout', 'clip_grad_norm_', 'difference', 'distribute',
+            'gather_state_dict', 'load', 'mean', 'nn', 'replicated', 'scatter_state_dict', 'sum_gradients', 'synchronize', 'total'})
 
     def test_wrong_tensors(self):
         halo = tt.halo_exchange(self.plain, self.wide)

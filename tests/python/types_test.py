@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The package has types: mypy reports no errors in it, and in a user's program (typed_program.py) exactly the wrong lines."""
+"""The package has types: mypy reports no errors in it, in a user's program (typed_program.py) exactly the wrong lines, and in the
+tutorials none by its strict rules."""
 import importlib.util
 import os
 import re
@@ -25,6 +26,16 @@ class Types(unittest.TestCase):
         wanted = {(f'{name}.py', number, line.rpartition('# error: ')[2]) for name in programs
                   for number, line in enumerate((HERE / f'{name}.py').read_text().split('\n'), 1) if '# error: ' in line}
         self.assertEqual(found, wanted, said + failure)
+
+    def test_tutorials_are_strict(self):
+        """As users are who install the package, whose own functions are not checked then."""
+        tutorials = HERE.parents[1] / 'tutorials/python'
+        os.environ['MYPYPATH'] = f'{tutorials}{os.pathsep}{Path(tenon.__file__).parents[1]}'
+        modules = [path.stem for path in sorted(tutorials.glob('*.py'))
+                   if 'torch' not in path.stem or importlib.util.find_spec('torch') is not None]
+        said, failure, status = api.run(['--strict', '--follow-imports=silent', '--cache-dir', os.devnull,
+                                         *[f'-m{module}' for module in modules]])
+        self.assertEqual(status, 0, said + failure)
 
 
 if __name__ == '__main__':

@@ -9,14 +9,16 @@ another layout.
 """
 import numpy
 from mpi4py import MPI
+from numpy.typing import NDArray
 
 import tenon
 
 X, Y, GHOST = 12, 7, 1
 comm = MPI.COMM_WORLD
+Field = NDArray[numpy.float64]
 
 
-def solver():
+def solver() -> tuple[list[int], list[int], Field]:
     """A solver's box in the global grid, and its array with ghost cells in Fortran order. Ranks are numbered along x first, as in
     many Fortran codes, and the first column is narrower."""
     px = 2 if comm.size % 2 == 0 else 1
@@ -29,7 +31,7 @@ def solver():
     return low, high, array
 
 
-def ask_too_much(layout, array):
+def ask_too_much(layout: tenon.Layout, array: Field) -> None:
     """A halo that is wider than the solver's ghost cells: the error is caught and printed."""
     wide = layout.like().set_halo(0, 2, 2, 'zero', 'zero')
     wide.set_up()
@@ -40,7 +42,7 @@ def ask_too_much(layout, array):
             print(f'error, as expected: {error.message}')
 
 
-def move_to_rows(layout, x):
+def move_to_rows(layout: tenon.Layout, x: tenon.DTensor) -> None:
     """Redistributes the tensor into whole rows of x, as an FFT along x needs them. The adjoint of the operator, which is its inverse
     here, moves the values back."""
     line = tenon.Partition(comm, [comm.size])

@@ -15,6 +15,7 @@ import sys
 
 import numpy
 from mpi4py import MPI
+from numpy.typing import NDArray
 
 import tenon
 
@@ -22,8 +23,8 @@ comm = MPI.COMM_WORLD
 cells = int(sys.argv[1]) if len(sys.argv) > 1 else 50
 
 
-def value_at(i):
-    return numpy.sin(2 * numpy.pi * i / cells)
+def value_at(i: NDArray[numpy.int64]) -> NDArray[numpy.float64]:
+    return numpy.asarray(numpy.sin(2 * numpy.pi * i / cells))
 
 
 with tenon.Session(comm):

@@ -11,7 +11,7 @@ copy. The solver (heat.py) does not use Tenon: a plate conducts heat and radiate
 import sys
 
 import tenon
-from heat import COLUMNS, INNER, LATER, ROWS, STEP, Heat, say
+from heat import COLUMNS, INNER, LATER, ROWS, STEP, Field, Heat, say
 
 REPORTS, UNIT = 4, 0.02
 train_steps, use_steps = (int(sys.argv[i]) if len(sys.argv) > i else (4000, 400)[i - 1] for i in (1, 2))
@@ -21,7 +21,7 @@ class Closure:
     """A function of the 3 x 3 neighbourhood, with 1 -> 16 -> 1 channels. The optimizer is SGD with momentum rather than Adam: its path
     is smooth, so that rounding differences between numbers of processes do not reach the printed digits."""
 
-    def __init__(self, heat):
+    def __init__(self, heat: Heat) -> None:
         self.heat, comm = heat, heat.comm
         self.layout = tenon.Layout.from_boxes(comm, [1, 1, ROWS, COLUMNS], [0, 0, *heat.low], [1, 1, *heat.high])
         self.network = tenon.Layer.sequential(comm)
@@ -35,15 +35,15 @@ class Closure:
         self.u, self.answer = tenon.DTensor(self.layout, 'float64'), self.network.create_output()
         self.cotangent = self.network.create_output_cotangent()
 
-    def wrap(self, tensor, field):
+    def wrap(self, tensor: tenon.DTensor, field: Field) -> tenon.DTensor:
         return tensor.place(field[None, None], ghosts=[0, 0, 1, 1])
 
-    def apply(self, u, r, is_training=False):
+    def apply(self, u: Field, r: Field, is_training: bool = False) -> None:
         self.network.set_training(is_training)
         self.network.apply(self.wrap(self.u, u), self.wrap(self.answer, r))
         r[INNER] *= UNIT
 
-    def train(self, u, wanted, work):
+    def train(self, u: Field, wanted: Field, work: Field) -> float:
         """The loss L is the mean square of output - wanted, so dL/doutput is 2 (output - wanted) / cells; the solver computes it in
         its own arrays."""
         self.apply(u, work, is_training=True)
@@ -54,8 +54,8 @@ class Closure:
         return error
 
 
-def train(heat, closure, truth):
-    wanted, work, total = heat.field(), heat.field(), 0
+def train(heat: Heat, closure: Closure, truth: Field) -> None:
+    wanted, work, total = heat.field(), heat.field(), 0.0
     for step in range(1, train_steps + 1):
         heat.exchange(truth)
         wanted[INNER] = heat.radiation(truth)
@@ -63,15 +63,15 @@ def train(heat, closure, truth):
         heat.step(truth, STEP * step, heat.radiation)
         if step * REPORTS % train_steps < REPORTS:
             say(f'training, step {step:4d}: error of the closure {total * REPORTS / train_steps:.2e}')
-            total = 0
+            total = 0.0
 
 
-def use(heat, closure, truth):
+def use(heat: Heat, closure: Closure, truth: Field) -> None:
     """All three models from a cold plate."""
     bare, closed, answer = heat.field(), heat.field(), heat.field()
     truth[INNER] = 0
 
-    def radiation(u):
+    def radiation(u: Field) -> Field:
         closure.apply(u, answer)
         return answer[INNER]
 

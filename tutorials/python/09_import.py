@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import tenon
-from heat import COLUMNS, INNER, LATER, ROWS, STEP, Heat, say
+from heat import COLUMNS, INNER, LATER, ROWS, STEP, Field, Heat, say
 
 REPORTS = 4
 path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / '09_import/closure.pt2'
@@ -27,13 +27,13 @@ class Closure:
     """The graph and the weights, for the solver's boxes. load() also runs the test in the file: inputs, outputs and gradients as
     PyTorch has computed them."""
 
-    def __init__(self, heat, path):
+    def __init__(self, heat: Heat, path: Path) -> None:
         self.layout = tenon.Layout.from_boxes(heat.comm, [1, 1, ROWS, COLUMNS], [0, 0, *heat.low], [1, 1, *heat.high])
         self.network = tenon.load(path, self.layout, data_type='float64').set_training(False)
         self.u, self.tendency = tenon.DTensor(self.layout, 'float64'), self.network.create_output()
         self.answer = heat.field()
 
-    def __call__(self, u):
+    def __call__(self, u: Field) -> Field:
         """network(u), from and into the solver's arrays, ghost cells included, without a copy."""
         for tensor, field in ((self.u, u), (self.tendency, self.answer)):
             tensor.place(field[None, None], ghosts=[0, 0, 1, 1])
@@ -41,7 +41,7 @@ class Closure:
         return self.answer[INNER]
 
 
-def use(heat, closure):
+def use(heat: Heat, closure: Closure) -> None:
     """All three models from a cold plate."""
     truth, bare, closed = heat.field(), heat.field(), heat.field()
     for step in range(1, steps + 1):
@@ -54,7 +54,7 @@ def use(heat, closure):
             say(f'use, step {step:4d}: error without network {errors[0]:.1e}, with network {errors[1]:.1e}')
 
 
-def use_damaged(heat, path):
+def use_damaged(heat: Heat, path: Path) -> None:
     """What a program sees of a damaged file: an error on all ranks, and nothing is left behind."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(heat.comm.bcast(folder)) / 'damaged.pt2'

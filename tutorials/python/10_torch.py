@@ -10,6 +10,7 @@ the adjoints of all data movement, so that every step of training is that of one
   mpiexec -n 4 python3 10_torch.py 1000 5     images and epochs
 """
 import sys
+from typing import Any, Callable
 
 try:
     import torch
@@ -30,7 +31,7 @@ STROKES = {'a': (0, 0, 0, 1), 'b': (0, 1, 1, 1), 'c': (1, 1, 2, 1), 'd': (2, 0, 
            'g': (1, 0, 1, 1)}
 
 
-def digits(count, seed):
+def digits(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Images of digits with seven segments, somewhere in 28 x 28 pixels, on noise."""
     random = torch.Generator().manual_seed(seed)
     labels = torch.randint(0, 10, (count,), generator=random)
@@ -43,19 +44,19 @@ def digits(count, seed):
     return x, labels
 
 
-def sequential():
+def sequential() -> torch.nn.Module:
     return torch.nn.Sequential(
         torch.nn.Conv2d(1, 6, 5, padding=2), torch.nn.ReLU(), torch.nn.MaxPool2d(2), torch.nn.Conv2d(6, 16, 5), torch.nn.ReLU(),
         torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.Linear(400, 120), torch.nn.ReLU(), torch.nn.Linear(120, 84),
         torch.nn.ReLU(), torch.nn.Linear(84, 10))
 
 
-def distributed(layout):
+def distributed(layout: tenon.Layout) -> torch.nn.Module:
     """An axis that splits the inputs (i) of an affine layer gives partial sums. The next function of each element needs their sum,
     which is replicated over that axis, so that it can split the outputs (o) of the next one: the axes alternate."""
-    modules = []
+    modules: list[Any] = []
 
-    def add(make, *arguments, **settings):
+    def add(make: Callable[..., Any], *arguments: Any, **settings: Any) -> None:
         modules.append(make(*arguments, layout=modules[-1].output_layout if modules else layout, **settings))
 
     add(nn.Conv2d, 1, 6, 5, padding=2, signature='h,w', storage='root')
@@ -75,7 +76,7 @@ def distributed(layout):
     return torch.nn.Sequential(*modules)
 
 
-def train(network, x, labels):
+def train(network: torch.nn.Module, x: torch.Tensor, labels: torch.Tensor) -> float:
     """Where the output is empty, on all processes but the first, the loss is 0: its backward pass takes part in the others'."""
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     for _ in range(epochs):
@@ -88,7 +89,7 @@ def train(network, x, labels):
     return float(loss.detach())
 
 
-def accuracy(network, x, labels):
+def accuracy(network: torch.nn.Module, x: torch.Tensor, labels: torch.Tensor) -> float:
     with torch.no_grad():
         right = sum(int((y.argmax(1) == labels[begin:begin + BATCH]).sum()) for begin in range(0, len(labels), BATCH)
                     if (y := network(x[begin:begin + BATCH])).numel())

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import enum
 import os
-from typing import Callable, NamedTuple, Sequence, TYPE_CHECKING
+from typing import Any, Callable, NamedTuple, Sequence, TYPE_CHECKING
 
 from .arrays import Arrays as _Arrays
 from .objects import Grid as _Grid, Laid as _Laid, Object as _Object, Typed as _Typed

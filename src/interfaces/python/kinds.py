@@ -131,7 +131,7 @@ class Text(Kind):
     c_type = '_text'
 
     def set_up(self):
-        self.takes('str | os.PathLike')
+        self.takes('str | os.PathLike[str]')
         self.actual = f'_encode({self.name})'
 
 
@@ -229,7 +229,7 @@ class Callable(Kind):
 
     def set_up(self):
         of_user = self.call.headers.callbacks[self.argument.base]
-        self.takes('Callable')
+        self.takes('Callable[..., Any]')
         # Functions that share a context are stored until it is released; others until the process
         # or the call ends.
         self.before = [f'{self.name} = _callback({class_of(self.argument.base)!r}, {self.name})']

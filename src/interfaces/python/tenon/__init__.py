@@ -19,13 +19,14 @@ communicators are those of mpi4py.
 import importlib
 from typing import TYPE_CHECKING
 
-from .errors import Error
+# Under these names for type checkers too, which take others as the package's own.
+from .errors import Error as Error
 from .calls import *  # noqa: F403
-from .session import Session, finalize, initialize
-from .files import CheckpointFile, FieldFiles
-from .logs import log
-from .models import load, to_torch, weights
-from .table import Table
+from .session import Session as Session, finalize as finalize, initialize as initialize
+from .files import CheckpointFile as CheckpointFile, FieldFiles as FieldFiles
+from .logs import log as log
+from .models import load as load, to_torch as to_torch, weights as weights
+from .table import Table as Table
 from . import calls as _calls
 
 if not TYPE_CHECKING:

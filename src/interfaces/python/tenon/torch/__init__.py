@@ -10,13 +10,13 @@ added by total(). If every copy computed it, it would count once per copy.
 Every call is collective: all ranks run the same forward and backward passes in the same order."""
 from . import nn
 from .exports import distribute
-from .functions import (Operator, allgather, allreduce, broadcast, gather, halo_exchange, reducescatter, repartition, scatter,
+from .functions import (Operator, allgather, allreduce, block, broadcast, gather, halo_exchange, reducescatter, repartition, scatter,
                         sum_reduce)
 from .joins import Sequential, cat, cat_layout, replicated
 from .layers import Module
 from .models import difference, load
 from .networks import clip_grad_norm_, gather_state_dict, mean, scatter_state_dict, sum_gradients, synchronize, total
 
-__all__ = ['Module', 'Operator', 'Sequential', 'allgather', 'allreduce', 'broadcast', 'cat', 'cat_layout', 'clip_grad_norm_',
+__all__ = ['Module', 'Operator', 'Sequential', 'allgather', 'allreduce', 'block', 'broadcast', 'cat', 'cat_layout', 'clip_grad_norm_',
            'difference', 'distribute', 'gather', 'gather_state_dict', 'halo_exchange', 'load', 'mean', 'nn', 'reducescatter',
            'repartition', 'replicated', 'scatter', 'scatter_state_dict', 'sum_gradients', 'sum_reduce', 'synchronize', 'total']

@@ -6,7 +6,10 @@ Copies are compared by two numbers, the sum and the norm: values that were drawn
 independently on each rank differ by far more than the rounding errors of different processors."""
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Sequence
+import contextlib
+import hashlib
+import itertools
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import numpy
 import torch
@@ -76,6 +79,30 @@ def synchronize(entries: Iterable[Entry], comm: MPI.Comm) -> None:
                 tensor.copy_(bytes.view(tensor.dtype).reshape(tensor.shape))
     for group in groups.values():
         group.Free()
+
+
+@contextlib.contextmanager
+def on_all(comm: MPI.Comm, what: str) -> Iterator[None]:
+    """Raises an exception that the block has on some rank on all: see raise_on_all(). The block itself
+    does not communicate. Collective."""
+    error = None
+    try:
+        yield
+    except Exception as reason:
+        error = reason
+    raise_on_all(comm, error, what)
+
+
+def check_equal(comm: MPI.Comm, lines: Sequence[str], what: str) -> None:
+    """Raises an error on all ranks unless they have the same lines, with the first one that differs.
+    Collective."""
+    digests = comm.allgather(hashlib.sha256('\n'.join(lines).encode()).digest())
+    other = next((rank for rank, digest in enumerate(digests) if digest != digests[0]), None)
+    if other is None:
+        return
+    first, second = comm.bcast(list(lines)), comm.bcast(list(lines), other)
+    one, another = next((pair for pair in itertools.zip_longest(first, second, fillvalue='nothing') if pair[0] != pair[1]))
+    raise ValueError(f'the ranks give different {what}: {one} on rank 0, and {another} on rank {other}')
 
 
 def raise_on_all(comm: MPI.Comm, error: Exception | None, what: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import weakref
 from types import SimpleNamespace
 from typing import Any, Callable, Sequence
 
@@ -18,12 +19,12 @@ from torch.utils import _pytree
 
 from ..calls import Layer, Layout
 from ..models import computed, weights
-from .copies import synchronize
+from .copies import on_all, synchronize
 from .cuts import Kept
 from .functions import also_direct, call, data_type_of, refuse_vmap, repartition
-from .kept import filled, is_stored, seeded, without_parameters
+from .kept import filled, is_stored, module_at, seeded, without_parameters
 from .layers import Module
-from .parts import Family, Summed, paths_in
+from .parts import Summed, Whole, paths_in
 from .ports import Port
 
 
@@ -81,7 +82,7 @@ class Route:
     """The layouts of all values that cross, and their conversions, for the layouts of the inputs."""
 
     def __init__(self, whole, layouts):
-        self.whole, self.cut, self.dtype = whole, whole.graph.cut, whole.dtype
+        self.whole, self.cut, self.dtype = weakref.proxy(whole), whole.graph.cut, whole.dtype
         self.check_extents(layouts)
         self.layouts = dict(zip(self.cut.inputs, layouts))
         self.ports_of, self.crossings = [], {}
@@ -117,7 +118,9 @@ class Route:
                 self.crossings[name, True] = Crossing(self.layouts[name], self.dtype, True)
         sources = [self.layouts[name] for name in step.inputs]
         given = [self.whole_shape(name) for name in step.inputs]
-        for name, shape in zip(step.outputs, shapes_of(self.whole.kept[step.call.name], step.call, given, self.dtype)):
+        with on_all(self.whole.comm, f'the layouts of the results of {step.call.name} were not found'):
+            shapes = shapes_of(self.whole.kept[step.call.name], step.call, given, self.dtype)
+        for name, shape in zip(step.outputs, shapes):
             if name:
                 self.layouts[name] = layout_after(shape, sources)
 
@@ -194,8 +197,8 @@ def layout_after(shape: list[int], sources: Sequence[Layout]) -> Layout:
     return Layout.sharded(first.partition(), extents, ','.join(letters))
 
 
-class Divided(Family, Module):
-    """A module of torch on layouts of Tenon, of which parts stay torch's: see distribute()."""
+class Divided(Whole, Module):
+    """A module of torch on layouts of Tenon, of which parts stay torch's."""
 
     def __init__(self, make: Callable[..., Layer], layouts: Sequence[Layout], like: torch.nn.Module, graph: Any, depth: int, seed: int,
                  settings: dict[str, Any]) -> None:
@@ -207,11 +210,20 @@ class Divided(Family, Module):
         self.of_kept = {name for step in steps for name in step.outputs if name}
         self.copied: dict[int, Any] = {}  # by the originals' numbers
         names = list(dict.fromkeys(step.call.name for step in steps))
-        self.__dict__['kept'] = {name: copy.deepcopy(like.get_submodule(name), self.copied) for name in names}
+        with on_all(self.comm, 'the module was not distributed'):
+            self.kept = {name: copy.deepcopy(module_at(like, name), self.copied) for name in names}
         self.pieces: dict[int, Piece] = {}
         self.set_ups: list[Route] = []
         self.set_layout(layouts)
-        self.take_tree(like)
+        with on_all(self.comm, 'the module was not distributed'):
+            own = self.take_tree(like)
+        for piece, ids in own.items():
+            piece.held = [self.known[each] for each in ids]
+            piece.follow_held()
+        del self.known, self.slot_of, self.merged, self.used, self.made, self.copied
+        self.paths = paths_in(self)
+        self.counts = [buffer for name, buffer in self.named_buffers() if name in self.graph.counts]
+        self.note_fixed()
         self.take_modes(like)
         synchronize([entry for entry in self.entries() if entry[1] is None] + self.other_entries(), self.comm)
         for module in self.kept.values():
@@ -226,11 +238,11 @@ class Divided(Family, Module):
                                  f'{self.comm.size} ranks leaves some out')
 
     def take_tree(self, like):
-        """Takes over the modules and parameters of the original."""
+        """Takes over the modules and parameters of the original. Returns the numbers of each piece's own."""
         tensors = {**dict(like.named_parameters(remove_duplicate=False)), **dict(like.named_buffers(remove_duplicate=False))}
         self.known, self.merged, self.held = {}, set(), []
         self.made = {id(original): own for name, module in self.kept.items()
-                     for original, own in zip(like.get_submodule(name).modules(), module.modules())}
+                     for original, own in zip(module_at(like, name).modules(), module.modules())}
         self.used = {id(tensors[name]) for name in self.graph.used if name in tensors}
         self.slot_of, own = {}, {}
         for piece in self.pieces.values():
@@ -243,12 +255,7 @@ class Divided(Family, Module):
                     raise ValueError(f'Tenon has the parameters of the {self.graph.name} in another form, {name}, which is not supported '
                                      'beside kept modules: keep their module too')
         self.take_members(like, self)
-        for piece, ids in own.items():
-            piece.held = [self.known[each] for each in ids]
-            piece.follow_held()
-        self.paths = paths_in(self)
-        self.counts = [buffer for name, buffer in self.named_buffers() if name in self.graph.counts]
-        del self.known, self.slot_of, self.merged, self.used, self.made, self.copied
+        return own
 
     def other_entries(self):
         """Returns the tensors of kept parts that are not in the state_dict(): buffers that are not saved, and attributes. Those
@@ -294,7 +301,7 @@ class Divided(Family, Module):
         self.train(like.training)
         if self.settings.get('training', True):
             for name, module in self.kept.items():
-                for own, other in zip(module.modules(), like.get_submodule(name).modules()):
+                for own, other in zip(module.modules(), module_at(like, name).modules()):
                     own.training = other.training
 
     def remade(self) -> Divided:
@@ -327,6 +334,7 @@ class Divided(Family, Module):
         """Returns what the original returns, of this rank's blocks."""
         given = _pytree.tree_leaves(inputs)
         self.follow_inputs(given)
+        self.check_fixed()
         if self.training:
             for count in self.counts:
                 count.add_(1)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
 import os
 import pickle
 import shutil
 import tempfile
+import threading
 import weakref
 from typing import Any, Sequence
 
@@ -22,13 +24,14 @@ from torch.utils import _pytree
 
 from ..calls import Layer, Layout
 from .complexes import numbered
-from .copies import raise_on_all
+from .copies import check_equal, on_all, raise_on_all
 from .cuts import Piece, cut
+from .distributed import Distributed
 from .divided import Divided
 from .functions import data_type_of
 from .kept import Followed, names_of_kept
 from .modes import check_modes, compared, set_to_inference
-from .parts import Distributed
+from .parts import Undivided
 from .proofs import prove
 from .single import drawn_seed
 
@@ -57,7 +60,7 @@ class Graph:
 
 def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], example: Any = None, *, training: bool = True,
                proof: bool = False, depth: int = 1, seed: int | None = None, keep: str | Sequence[str] = (),
-               **settings: Any) -> Distributed | Divided:
+               **settings: Any) -> Distributed:
     """Returns an unchanged module of torch as a module on the layout of its input, or a list of one
     layout for each input: y = distribute(UNet(), layout)(x), where x and y are this rank's blocks.
     Its values are those of the module on the first rank.
@@ -81,9 +84,12 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
     them on whole tensors, and what is between them is distributed. Collective on the layouts."""
     layouts = [layout] if isinstance(layout, Layout) else list(layout)
     comm = layouts[0].comm()
-    dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
-    type_of_elements = data_type_of(dtype)
-    keep = names_of_kept(module, keep)
+    with on_all(comm, 'the module was not distributed'):
+        dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
+        type_of_elements = data_type_of(dtype)
+        keep = names_of_kept(module, keep)
+        described = description(module, dtype, training, keep, proof)
+    check_equal(comm, described, 'modules')
     graph = exported_on_first(comm, module, layouts, example, dtype, training, keep)
     drawn = seed if seed is not None else drawn_seed(comm)
 
@@ -92,15 +98,32 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
         layer.set_data_type(type_of_elements)
         return layer.set(seed=(drawn + number) % 2**63, model_test='off', model_training=training, **settings)
     shown = settings if training else {**settings, 'training': False}
-    made: Distributed | Divided
+    made: Divided | Undivided
     if keep:
         made = Divided(make, layouts, module, graph, depth, drawn, shown)
     else:
-        made = Distributed(make, layouts, module, graph, depth, shown)
+        made = Undivided(make, layouts, module, graph, depth, shown)
         made.train(module.training)
     if proof:
         prove(made, module)
-    return made
+    return Distributed(made)
+
+
+def description(module, dtype, training, keep, proof):
+    """Returns what the ranks must have in common; the values are those of the first one."""
+    kinds = [f'{name or "the whole"} is a {type(each).__name__} in {"train" if each.training else "eval"}()'
+             for name, each in module.named_modules(remove_duplicate=False)]
+    tensors = [f'{name} is {list(tensor.shape)} of {tensor.dtype}{" with" if tensor.requires_grad else " without"} a gradient'
+               for named in (module.named_parameters, module.named_buffers) for name, tensor in named(remove_duplicate=False)]
+    return [*kinds, *tensors, f'dtype={dtype}', f'training={training}', f'keep={keep}', f'proof={proof}']
+
+
+def load_exporter():
+    """Imports what torch.export imports at its first call, in a thread of its own: torch keeps a frame of this import, and
+    with it those of all callers, whose variables, networks among them, would live until the program ends."""
+    thread = threading.Thread(target=importlib.import_module, args=('torch.export._trace',))
+    thread.start()
+    thread.join()
 
 
 def exported_on_first(comm, module, layouts, example, dtype, training, keep):
@@ -109,6 +132,7 @@ def exported_on_first(comm, module, layouts, example, dtype, training, keep):
     graph, packed, folder, error = None, None, None, None
     if comm.rank == 0:
         try:
+            load_exporter()
             folder = tempfile.mkdtemp(prefix='tenon-')
             graph = exported(module, examples_for(module, layouts, example, dtype), folder, training, keep, dtype)
             packed = pickle.dumps(dataclasses.replace(graph, arguments=None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import weakref
 from typing import Any
 
@@ -176,6 +177,9 @@ def comm_in_use() -> MPI.Comm:
     """Returns the communicator of all existing operators and layers of Tenon, if they have the
     same one."""
     found = [comm for comm, users in in_use.values() if users]
+    if len(found) > 1:  # some may be those of modules that nobody has, and that wait for the collector
+        gc.collect()
+        found = [comm for comm, users in in_use.values() if users]
     if any(MPI.Comm.Compare(found[0], other) not in (MPI.IDENT, MPI.CONGRUENT) for other in found[1:]):
         raise ValueError('there are operators or layers of Tenon on several communicators: give the communicator or the layout over '
                          'whose ranks is summed')
@@ -242,8 +246,15 @@ class Operator(torch.nn.Module):
 
 
 def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
-    """Returns this rank's block of a whole tensor, halo included, as a view."""
+    """Returns this rank's block of a whole tensor, halo included, as a view: a field in the layout of a
+    module's input, or a target in that of its output. Not collective."""
     low, high = of.box()
+    shape = (of.layout() if isinstance(of, DTensor) else of).shape()
+    if list(whole.shape) != shape:
+        raise ValueError(f'a tensor of {list(whole.shape)} is given, and the whole in this layout is {shape}')
+    if any(l < 0 or h > n for l, h, n in zip(low, high, shape)):
+        raise ValueError(f'this rank\'s block is from {list(low)} to {list(high)}, with a halo beyond the whole of {shape}: take the block '
+                         'without the halo, and tenon.torch.halo_exchange() fills it')
     return whole[tuple(slice(l, h) for l, h in zip(low, high))]
 
 

@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from ..calls import Layout
 from . import copies
+from .distributed import modules_of, of_tenon
 from .divided import Divided
 from .functions import comm_of
 from .layers import Module
@@ -74,9 +75,9 @@ def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Networ
     Returns the module. A term of the loss that is not of a block, such as the size of a parameter, is
     divided by the number of ranks. Collective."""
     over = comm_of(comm)
-    kept = {id(inner) for part in module.modules() if isinstance(part, Divided) for each in part.kept.values() for inner in each.modules()}
+    kept = {id(inner) for _, part in modules_of(module) if isinstance(part, Divided) for each in part.kept.values() for inner in each.modules()}
     for name, part in module.named_modules():
-        if isinstance(part, Module) or id(part) in kept:  # which have whole tensors
+        if isinstance(of_tenon(part), Module) or id(part) in kept:  # which have whole tensors
             continue
         kernel = getattr(part, 'kernel_size', 1)
         is_window = isinstance(part, torch.nn.modules.conv._ConvNd) and any(extent != 1 for extent in kernel)  # type: ignore[union-attr]
@@ -84,8 +85,8 @@ def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Networ
             kind = type(part).__name__
             raise ValueError(f'{name or "the module"} is a torch.nn.{kind}, whose results depend on elements of other ranks: use '
                              f'tenon.torch.nn.{kind} or tenon.torch.distribute()')
-    of_tenon = {id(held.tensor) for part in module.modules() if isinstance(part, Module) for held in part.held}  # blocks
-    copies.synchronize([entry for entry in entries_of(module) if id(entry[2]) not in of_tenon], over)
+    blocks = {id(held.tensor) for _, part in modules_of(module) for held in part.held}
+    copies.synchronize([entry for entry in entries_of(module) if id(entry[2]) not in blocks], over)
     for parameter in module.parameters():
         if parameter.requires_grad and not hasattr(parameter, 'tenon_copies') and not hasattr(parameter, 'tenon_is_summed'):
             add_sum(parameter, over)

@@ -64,7 +64,7 @@ class Followed:
     """The evaluations of kept modules, in their order, while torch.export follows the whole."""
 
     def __init__(self, module: torch.nn.Module, names: Sequence[str]) -> None:
-        self.modules = {name: module.get_submodule(name) for name in names}
+        self.modules = {name: module_at(module, name) for name in names}
         self.copies: dict[str, torch.nn.Module] = {}
         self.calls: list[Call] = []
 
@@ -135,6 +135,11 @@ class Watch(TorchDispatchMode):
                 written = [leaf for leaf in _pytree.tree_leaves(given.get(argument.name)) if isinstance(leaf, torch.Tensor)]
                 self.is_written |= any(torch._C._is_alias_of(leaf, tensor) for leaf in written for tensor in self.tensors)
         return func(*args, **(kwargs or {}))
+
+
+def module_at(module: torch.nn.Module, path: str) -> Any:
+    """Returns the module with this name inside of another one, whose attributes can have the same name."""
+    return functools.reduce(lambda outer, name: outer._modules[name], path.split('.'), module)
 
 
 def marked(tree: Any) -> Any:

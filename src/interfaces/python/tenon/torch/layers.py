@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import weakref
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, NoReturn, Sequence
 
 import numpy
 import torch
@@ -32,6 +32,11 @@ def varies(layer):
         return layer.get_text('statistics') == 'batch'
     return type == 'dropout' or type == 'shell' and layer.state_count() > 0 or any(
         varies(layer.child_at(index)) for index in range(layer.child_count()))
+
+
+def refuse_pickle(module: torch.nn.Module) -> NoReturn:
+    raise TypeError(f'the {module._get_name()} is on the ranks and in the memory of Tenon, and cannot be pickled: save its state_dict(), or '
+                    'tenon.torch.gather_state_dict(network) for any number of ranks, and copy it by copy.deepcopy()')
 
 
 class Module(torch.nn.Module):
@@ -74,8 +79,8 @@ class Module(torch.nn.Module):
     def follow_held(self):
         """Takes note of the parameters and states in `held`. Collective."""
         self.trained = [held for held in self.held if held.is_parameter]
-        # Tenon has packed forms of parameters; states are read in place.
-        self.told = [held for held in self.held if held.index < len(self.slots)]
+        for held in self.held:  # Tenon has packed forms of parameters; states are read in place
+            held.is_told = held.index < len(self.slots)
         self.count_copies()
 
     def count_copies(self):
@@ -218,11 +223,11 @@ class Module(torch.nn.Module):
 
     def tell(self):
         """Notifies Tenon of parameters that torch has modified."""
-        for held in self.told:
+        for held in self.held:
             tensor = held.tensor if isinstance(held.tensor, torch.nn.Parameter) else unwrapped(held.tensor)
             if tensor.data_ptr() != held.address:
                 self.refuse_memory()
-            if tensor._version != held.version:
+            if held.is_told and tensor._version != held.version:
                 held.version = tensor._version
                 with held.slot.array():
                     pass
@@ -350,6 +355,9 @@ class Module(torch.nn.Module):
         all ranks. Copies that differ between ranks are an error. Collective."""
         check_copies(list(self.entries()), self.comm)
         return self.wholes()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        refuse_pickle(self)
 
     def remade(self) -> Module:
         """Returns a module with the same settings and layouts, on other memory."""

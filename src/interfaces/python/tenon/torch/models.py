@@ -11,6 +11,7 @@ from mpi4py import MPI
 from ..calls import Layout
 from ..models import layer_of_model
 from . import copies
+from .distributed import of_tenon
 from .functions import block, data_type_of
 from .layers import Module
 
@@ -42,6 +43,7 @@ def difference(module: Module, reference: Callable[..., Any], *inputs: torch.Ten
     process, for whole inputs, on all ranks. Inputs and the outputs of the network are those of
     the first rank; differences on other ranks are ignored. Parameters of the module whose copies
     differ between ranks are an error. Collective."""
+    module = of_tenon(module)
     comm = module.comm
     copies.check_copies(list(module.entries()), comm)
     with torch.no_grad():

@@ -5,7 +5,7 @@ ranks."""
 from __future__ import annotations
 
 import math
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Iterable, Mapping
 
 import numpy
 import torch
@@ -13,8 +13,8 @@ from mpi4py import MPI
 
 from ..calls import Layout
 from . import copies
+from .distributed import modules_of
 from .functions import comm_in_use, comm_of
-from .layers import Module
 
 
 class Total(torch.autograd.Function):
@@ -40,13 +40,6 @@ def mean(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.Te
     a loss of an output that every rank has. Otherwise as total(). Collective."""
     over = comm_of(comm)
     return Total.apply(value / over.size, over)
-
-
-def modules_of(network: torch.nn.Module) -> Iterator[tuple[str, Module]]:
-    """Yields the modules of Tenon in a network, with the prefixes of their parameters' names; a
-    module in several places occurs for each."""
-    return ((f'{name}.' if name else '', module) for name, module in network.named_modules(remove_duplicate=False)
-            if isinstance(module, Module))
 
 
 def comm_of_network(network: torch.nn.Module) -> MPI.Comm:

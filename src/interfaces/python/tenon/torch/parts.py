@@ -6,6 +6,7 @@ The modules inside the original become parts: they have its parameters, so netwo
 and state_dict() are those of the original, and are evaluated with the whole only."""
 from __future__ import annotations
 
+import weakref
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
@@ -14,7 +15,7 @@ from torch.utils import _pytree
 from ..calls import Layer, Layout
 from ..models import computed
 from .complexes import ComplexMap
-from .copies import synchronize
+from .copies import on_all, synchronize
 from .functions import repartition
 from .layers import Module
 from .ports import Held, take_blocks, tensor_on
@@ -34,21 +35,37 @@ def local_shape(slot, shape):
     return [1 if n == 1 else next(split) for n in shape]
 
 
+class Members:
+    """What Tenon keeps of one module of the original: the whole, for as long as it exists, the tensors
+    that are Tenon's, the buffers that were computed into the network, and how torch shows the module."""
+
+    def __init__(self, like: torch.nn.Module, whole: Any) -> None:
+        self.whole_of, self.kind, self.details = weakref.ref(whole), like._get_name(), like.extra_repr()
+        self.named: dict[str, Held] = {}
+        self.fixed: set[str] = set()
+
+    @property
+    def whole(self) -> Any:
+        found = self.whole_of()
+        if found is None:
+            raise RuntimeError(f'the distributed module of which this {self.kind} is a part no longer exists')
+        return found
+
+
 class Family(torch.nn.Module):
-    """The parameters and buffers of one module of the original."""
-    named: dict[str, Held]
-    fixed: set[str]
+    """The parameters and buffers of one module of the original, which can have any names."""
+    _members: Members
 
     def take_members(self, like, whole):
         """Takes over the parameters, buffers and modules of the original."""
-        object.__setattr__(self, 'whole', whole)
-        self.named, self.fixed = {}, set()
+        self.__dict__['_members'] = Members(like, whole)
+        named = like._members.named if isinstance(like, Family) else {}
         for is_parameter, members in ((True, like._parameters), (False, like._buffers)):
             for name, tensor in members.items():
-                shape = like.named[name].shape if isinstance(like, Family) and name in like.named else getattr(tensor, 'shape', ())
+                shape = named[name].shape if name in named else getattr(tensor, 'shape', ())
                 self.take_tensor(name, tensor, shape, is_parameter, name not in like._non_persistent_buffers_set)
         for name, child in like._modules.items():
-            self.add_module(name, None if child is None else whole.part_of(child))
+            self._modules[name] = None if child is None else whole.part_of(child)
 
     def part_of(self, like: torch.nn.Module) -> torch.nn.Module:
         """Returns the part for a module of the original, of the whole."""
@@ -59,35 +76,37 @@ class Family(torch.nn.Module):
 
     def take_tensor(self, name, tensor, shape, is_parameter, is_persistent):
         """Takes over one, whose whole has this shape."""
-        whole = self.whole
+        whole, named, where = self._members.whole, self._members.named, self._parameters if is_parameter else self._buffers
         if tensor is None:
-            (self.register_parameter if is_parameter else self.register_buffer)(name, None)
+            where[name] = None
         elif id(tensor) in whole.known:  # one tensor with several names
-            self.named[name] = held = whole.known[id(tensor)]
-            (self.register_parameter if is_parameter else self.register_buffer)(name, held.tensor)
+            named[name] = held = whole.known[id(tensor)]
+            where[name] = held.tensor
         elif id(tensor) in whole.slot_of:
             index, slot = whole.slot_of[id(tensor)]
             block = tensor_on(slot).view(local_shape(slot, shape))
             held = Held(self, name, slot, index, block, is_parameter, shape)
             held.tensor.requires_grad_(is_parameter and tensor.requires_grad)
-            whole.known[id(tensor)] = self.named[name] = held
+            whole.known[id(tensor)] = named[name] = held
             whole.held.append(held)
         elif id(tensor) in whole.merged:
             pass
         elif id(tensor) in whole.copied:  # of a kept part
-            (self.register_parameter if is_parameter else self.register_buffer)(name, whole.copied[id(tensor)])
+            where[name] = whole.copied[id(tensor)]
         elif is_parameter:
-            self.register_parameter(name, torch.nn.Parameter(tensor.detach().clone(), tensor.requires_grad))
+            where[name] = torch.nn.Parameter(tensor.detach().clone(), tensor.requires_grad)
         else:
-            self.register_buffer(name, tensor.detach().clone(), is_persistent)
+            where[name] = tensor.detach().clone()
+            if not is_persistent:
+                self._non_persistent_buffers_set.add(name)
             if id(tensor) in whole.used:
-                self.fixed.add(name)
+                self._members.fixed.add(name)
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
-        if self.whole.takes_wholes:
+        if self._members.whole.takes_wholes:
             state_dict = dict(state_dict)
-            take_blocks(self.named.items(), state_dict, prefix, error_msgs)
-        for name in self.fixed:
+            take_blocks(self._members.named.items(), state_dict, prefix, error_msgs)
+        for name in self._members.fixed:
             given = state_dict.get(prefix + name)
             if given is not None and not torch.equal(given.cpu(), self._buffers[name]):
                 error_msgs.append(f'the buffer {prefix + name} has other values than in the module that was distributed, into whose '
@@ -95,38 +114,87 @@ class Family(torch.nn.Module):
         torch.nn.Module._load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
 
+class Whole(Family):
+    """What is behind a distributed module. Its own attributes are apart from the modules, parameters and
+    buffers of the original, whose names can be the same."""
+    __setattr__ = object.__setattr__  # type: ignore[assignment]
+    __delattr__ = object.__delattr__  # type: ignore[assignment]
+
+    def note_fixed(self):
+        """Takes note of the buffers that were computed into the network."""
+        self.noted = {f'{path}.{name}' if path else name: (module._buffers, name, module._buffers[name].clone())
+                      for path, module in self.named_modules() if isinstance(module, Family) for name in module._members.fixed}
+        self.versions = {path: (buffers[name], buffers[name]._version) for path, (buffers, name, _) in self.noted.items()}
+
+    def check_fixed(self):
+        for path, (buffers, name, values) in self.noted.items():
+            buffer, (known, version) = buffers[name], self.versions[path]
+            if buffer is known and buffer._version == version:
+                continue
+            if not torch.equal(buffer, values):
+                raise RuntimeError(f'the buffer {path} was changed, and its values were computed into the network: distribute a module with '
+                                   'the new ones')
+            self.versions[path] = buffer, buffer._version
+
+
 def paths_in(whole):
     """Returns what Tenon has of a network, by its names in the state_dict()."""
     return {f'{path}.{name}' if path else name: held for path, module in whole.named_modules(remove_duplicate=False)
-            if isinstance(module, Family) for name, held in module.named.items()}
+            if isinstance(module, Family) for name, held in module._members.named.items()}
 
 
-class Part(Family):
+class Fixed(torch.nn.Module):
+    """A module whose parts are not replaced, since the network would go on with the former ones."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if value is not self.__dict__.get('_modules', {}).get(name, value):
+            self.refuse_other(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._modules:
+            self.refuse_other(name)
+        super().__delattr__(name)
+
+    def refuse_other(self, name):
+        raise RuntimeError(f'"{name}" is a part of a distributed {self._get_name()}, whose network would go on with it: replace it in the '
+                           'module of torch, and distribute that one')
+
+
+class Part(Fixed, Family):
     """A module inside a distributed one."""
 
     def __init__(self, like, whole):
         super().__init__()
-        self.name_of_torch, self.details = like._get_name(), like.extra_repr()
         self.training = whole.training
         self.take_members(like, whole)
 
     def _get_name(self) -> str:
-        return self.name_of_torch
+        return self._members.kind
 
     def extra_repr(self) -> str:
-        return self.details
+        return self._members.details
 
     def forward(self, *inputs: Any) -> Any:
-        raise RuntimeError(f'this {self.name_of_torch} is a part of a distributed {self.whole._get_name()}, which is evaluated as a whole; '
+        raise RuntimeError(f'this {self._get_name()} is a part of a distributed {self._members.whole._get_name()}, which is evaluated as a whole; '
                            'tenon.torch.distribute() the part itself to evaluate it alone')
 
+    def refuse_hook(self, *arguments: Any, **settings: Any) -> Any:
+        raise RuntimeError(f'a hook of this {self._get_name()} would not be called: it is a part of a distributed '
+                           f'{self._members.whole._get_name()}, which is evaluated as a whole. Give the hook to the whole, or to the module '
+                           'before distribute(), or let the part stay torch\'s, distribute(..., keep=[...])')
+
+    register_forward_hook = register_forward_pre_hook = refuse_hook
+    register_backward_hook = register_full_backward_hook = register_full_backward_pre_hook = refuse_hook
+
     def train(self, mode: bool = True) -> Part:
-        if mode != self.whole.training:
-            raise RuntimeError(f'train() and eval() are those of the whole {self.whole._get_name()}, not of the part {self.name_of_torch}')
+        whole = self._members.whole
+        if mode != whole.training:
+            raise RuntimeError(f'train() and eval() are those of the whole {whole._get_name()}, not of the part {self._get_name()}')
         return super().train(mode)
 
     def _apply(self, fn, *arguments, **settings):
-        self.whole._apply(fn, *arguments, **settings)
+        self._members.whole._apply(fn, *arguments, **settings)
         return self
 
 
@@ -173,19 +241,19 @@ class Summed(Module):
         return [port.layout if added is None else added.output_layout for port, added in zip(self.ports.outputs, self.ports.sums)]
 
 
-class Distributed(Family, Summed):
-    """A module of torch on layouts of Tenon: see distribute()."""
+class Undivided(Whole, Summed):
+    """A module of torch as one network of Tenon."""
 
     def __init__(self, make: Callable[[], Layer], layouts: Sequence[Layout], like: torch.nn.Module, graph: Any, depth: int,
                  settings: dict[str, Any]) -> None:
-        for name, value in (('like', like), ('graph', graph), ('settings', settings), ('make', make)):
-            self.__dict__[name] = value
+        self.like, self.graph, self.settings, self.make = like, graph, settings, make
         Module.__init__(self, make(), layouts, depth)
-        self.__dict__['own_complex'] = like.own_complex if isinstance(like, Distributed) else self.complex_of(like)
-        del self.__dict__['like'], self.known, self.slot_of, self.merged, self.used, self.made, self.copied
+        self.own_complex = like.own_complex if isinstance(like, Undivided) else self.complex_of(like)
+        del self.like, self.known, self.slot_of, self.merged, self.used, self.made, self.copied
         self.add_sums()
         synchronize([entry for entry in self.entries() if entry[1] is None], self.comm)  # what Tenon does not have
         self.counts = [buffer for name, buffer in self.named_buffers() if name in graph.counts]
+        self.note_fixed()
 
     def complex_of(self, like):
         """Returns the first rank's values of the complex parameters; others keep none. The network may not read all of their
@@ -194,6 +262,11 @@ class Distributed(Family, Summed):
         return {name: tensors[name].detach().cpu().clone() for name in self.graph.complexes} if self.comm.rank == 0 else {}
 
     def adopt(self, names: Sequence[str]) -> None:
+        with on_all(self.comm, 'the module was not distributed'):
+            self.take_over(names)
+
+    def take_over(self, names):
+        """Makes the parameters and states of Tenon, which have these names, those of the modules."""
         like = self.like
         tensors = {**dict(like.named_parameters(remove_duplicate=False)), **dict(like.named_buffers(remove_duplicate=False))}
         slots = (*self.slots, *self.states)
@@ -209,7 +282,7 @@ class Distributed(Family, Summed):
         for number, (name, slot) in enumerate(zip(names, slots)):
             if name not in shared and slot._handle not in left_out:
                 held = Held(self, name.replace('.', '_').replace('/', '_'), slot, number, tensor_on(slot), number < len(self.slots))
-                self.named[held.name] = held
+                self._members.named[held.name] = held
                 self.held.append(held)
         self.paths = paths_in(self)
 
@@ -217,10 +290,10 @@ class Distributed(Family, Summed):
         """Returns where Tenon has the complex parameters of the original. Collective."""
         if 'places_of_complex' not in self.__dict__:
             layers = [self.make(path).set_up_many(self.input_layouts) for path in self.graph.numbered]
-            real = [held.index for held in self.held if held.is_parameter and held.name in self.named
+            real = [held.index for held in self.held if held.is_parameter and held.name in self._members.named
                     and (held.name in self.graph.complexes or held.name not in self.graph.names)]
-            self.__dict__['places_of_complex'] = ComplexMap(self.graph.complexes, layers, real)
-        return self.__dict__['places_of_complex']
+            self.places_of_complex = ComplexMap(self.graph.complexes, layers, real)
+        return self.places_of_complex
 
     def names_of_real(self, mapped):
         return {held.index: name for name, held in self.paths.items() if held.index in mapped.places}
@@ -247,13 +320,13 @@ class Distributed(Family, Summed):
         own = self.names_of_real(mapped)
         given = {name: state[key].detach().cpu() for key, name in named.items()}
         if self.comm.rank == 0:
-            self.__dict__['own_complex'] = {name: value.clone() for name, value in given.items()}
+            self.own_complex = {name: value.clone() for name, value in given.items()}
         made = mapped.to_real(given)
         return {**{key: value for key, value in state.items() if key not in named},
                 **{prefix + own[index]: value for index, value in made.items()}}
 
-    def remade(self) -> Distributed:
-        return Distributed(self.make, self.input_layouts, self, self.graph, self.depth, self.settings)
+    def remade(self) -> Undivided:
+        return Undivided(self.make, self.input_layouts, self, self.graph, self.depth, self.settings)
 
     def held_in(self, prefix=''):
         return ((prefix + name, held) for name, held in self.paths.items())
@@ -267,6 +340,7 @@ class Distributed(Family, Summed):
     def forward(self, *inputs: Any) -> Any:
         """Returns what the original returns, of this rank's blocks."""
         given = _pytree.tree_leaves(inputs)
+        self.check_fixed()
         if self.training:
             for count in self.counts:
                 count.add_(1)

@@ -71,12 +71,9 @@ class Held:
         self.name, self.slot, self.index, self.is_parameter = name, slot, index, is_parameter
         self.layout = slot.layout()
         self.shape = tuple(shape if shape is not None else self.layout.shape())  # of the whole
-        if is_parameter:
-            module.register_parameter(name, torch.nn.Parameter(tensor))
-        else:
-            module.register_buffer(name, tensor)
         self.where = module._parameters if is_parameter else module._buffers
-        self.version, self.address = self.tensor._version, self.tensor.data_ptr()
+        self.where[name] = torch.nn.Parameter(tensor) if is_parameter else tensor  # whatever attributes the module has
+        self.version, self.address, self.is_told = self.tensor._version, self.tensor.data_ptr(), False
 
     @property
     def tensor(self):

@@ -3,10 +3,14 @@
 the first rank."""
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree
 
 from .copies import raise_on_all
+from .distributed import of_tenon
 from .functions import block, repartition
 from .models import from_first
 
@@ -14,6 +18,20 @@ from .models import from_first
 def wave(tensor):
     """Cotangents that no symmetry of a network cancels."""
     return torch.cos(torch.arange(tensor.numel(), dtype=tensor.dtype)).reshape(tensor.shape)
+
+
+def exact_hardsigmoid(input, inplace=False):
+    made = torch.nn.functional.relu6(input + 3) / 6
+    return input.copy_(made) if inplace else made
+
+
+class ExactHardsigmoid(TorchFunctionMode):
+    """Gives hardsigmoid the derivative 1/6 to all digits: torch has that of float32 in all types."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.nn.functional.hardsigmoid:
+            return exact_hardsigmoid(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
 
 
 class Copy:
@@ -30,6 +48,7 @@ class Copy:
 def prove(own, module):
     """Raises an error unless the distributed module computes what the module computes on the first
     rank, in eval(): outputs, and the gradients of inputs and parameters. Collective."""
+    own = of_tenon(own)
     comm, modes = own.comm, [each.training for each in module.modules()]
     generator = torch.Generator().manual_seed(1)
     wholes = [from_first(torch.randn(layout.shape(), dtype=port.value.dtype, generator=generator), comm).requires_grad_()
@@ -39,7 +58,7 @@ def prove(own, module):
         fields = iter(wholes)
         arguments = _pytree.tree_map(lambda leaf: next(fields) if leaf is torch.Tensor else leaf, own.graph.arguments)
         try:
-            with torch.enable_grad():
+            with torch.enable_grad(), ExactHardsigmoid():
                 y = _pytree.tree_leaves(module.eval()(*arguments))
                 leaves = [*wholes, *[p for p in module.parameters() if p.requires_grad]]
                 found = torch.autograd.grad(sum((each * wave(each)).sum() for each in y), leaves, allow_unused=True)
