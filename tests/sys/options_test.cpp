@@ -254,6 +254,14 @@ TEST(Options, AnUnusedOneIsComparedWithWhatWasAskedFor) {
   EXPECT_EQ(database.nearestAsked("-tenon_covn1_bias"), "");
 }
 
+TEST(Options, OneThatIsSetAfterItWasReadIsSaidToBeSo) {
+  OptionDatabase database;
+  EXPECT_FALSE(database.findFlag("conv1_", "bias").has_value());
+  database.set("-tenon_conv1_bias", "true");
+  ASSERT_EQ(database.unused().size(), 1U);
+  EXPECT_EQ(database.adviceOn("-tenon_conv1_bias"), "it was set after it had been read");
+}
+
 TEST(Options, ANameInPlaceOfAPrefixIsToldApart) {
   OptionDatabase database;
   database.findFlag("", "bias");

@@ -291,6 +291,9 @@ std::string OptionDatabase::adviceOn(std::string_view key) const {
                                  object.title, prefix)
                    : fmt::format("the options of {} begin with {}", object.title,
                                  keyOf(object.prefix, ""));
+    // It is unused in spite of that: whoever read it had already done so when it was set.
+    if (requested_.contains(std::string(key)))
+      return "it was set after it had been read";
   }
   const std::string meant = nearestAsked(key);
   return meant.empty() ? "no object reads its options under such a name"
