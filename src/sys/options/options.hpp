@@ -76,8 +76,8 @@ public:
   // the name for the prefix, and such an option is never read.
   void noteOtherPrefix(const std::string& name, const std::string& title,
                        const std::string& prefix) const;
-  // Advice about an unused key, as the end of a sentence: it uses an object's name as a prefix, or
-  // is a misspelling of another key.
+  // Advice about an unused key, as the end of a sentence: it uses an object's name as a prefix, was
+  // set after it had been read, or is a misspelling of another key.
   std::string adviceOn(std::string_view key) const;
   // All values, ordered by key.
   std::vector<OptionValue> values() const;
