@@ -72,6 +72,10 @@ public:
   // Messages and elements that a rank sends in one Apply, if they are known.
   virtual std::optional<Traffic> trafficOf(int) const { return std::nullopt; }
 
+  // Whether actions on this rank neither send nor receive. Their kernels can then be recorded (CUDA
+  // graphs).
+  virtual bool isWithinRank() const { return false; }
+
   // y <- alpha F x + beta y. Collective; alpha and beta must be the same on all ranks. x has the
   // layout domain() and y the layout range(); they share no memory, unless the operator works in
   // place. y is not read if beta is 0, and x is not read if alpha is 0.

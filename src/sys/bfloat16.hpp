@@ -19,15 +19,20 @@ TENON_DEVICE inline float valueOf(BFloat16 x) {
   return std::bit_cast<float>(std::uint32_t(x.bits) << 16);
 }
 
-// Rounds to nearest, ties to even; NaN stays NaN.
+// Rounds to nearest, ties to even; each NaN becomes 0x7fff, as by the instruction of CUDA devices.
 // Adding 0x7fff, or 0x8000 if the last remaining bit is set, carries into the upper half exactly if
-// the lower half is above one half, or is one half and the last bit is odd. A NaN gets a bit that
-// survives the shift, since the carry could turn it into an infinity.
+// the lower half is above one half, or is one half and the last bit is odd.
 TENON_DEVICE inline BFloat16 toBFloat16(float x) {
+#ifdef __CUDA_ARCH__
+  std::uint16_t nearest;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(nearest) : "f"(x));
+  return {nearest};
+#else
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const bool isNaN = (bits & 0x7fffffffU) > 0x7f800000U;
-  const std::uint32_t rounded = isNaN ? bits | 0x400000U : bits + 0x7fffU + (bits >> 16 & 1U);
+  const std::uint32_t rounded = isNaN ? 0x7fff0000U : bits + 0x7fffU + (bits >> 16 & 1U);
   return {static_cast<std::uint16_t>(rounded >> 16)};
+#endif
 }
 
 // Rounds a double to bfloat16 once. Rounding to float first and then to bfloat16 could round twice:

@@ -6,11 +6,16 @@
 // the process.
 #include "kernels/convolution/convolution.hpp"
 #include "kernels/draw.hpp"
+#include "standin/calls.hpp"
 #include "standin/costs.hpp"
 #include "standin/failures.hpp"
 #include "standin/in_child.hpp"
+#include "sys/options/options.hpp"
 
+#include <cstdio>
+#include <fstream>
 #include <string>
+#include <unistd.h>
 
 namespace tenon::test {
 namespace {
@@ -111,6 +116,94 @@ TEST(DeviceAutotuning, GiveBackTheScratchOfCandidates) {
     const Index ofEngines = scratchOf(16, 1);
     EXPECT_GT(scratchOf(12, 0), ofEngines);
   });
+}
+
+// The number of plans and products that a measurement executes, each of which takes a millisecond,
+// but with the bias `ofBias` seconds. `text` receives the description of what was chosen.
+std::uint64_t executionsWith(double ofBias, std::string* text = nullptr) {
+  std::uint64_t executions = 0;
+  const Measured measured = measuredAfter([&] {
+    tenonStandinCost("product", 1e-3);
+    for (int engine = 0; engine < 200; ++engine) {
+      const std::string name = "engine " + std::to_string(engine);
+      tenonStandinCost(name.c_str(), 1e-3);
+      tenonStandinCost((name + " with a bias").c_str(), ofBias);
+    }
+    executions = tenonStandinCalls().libraries;
+  });
+  EXPECT_EQ(measured.code, TENON_SUCCESS) << measured.text;
+  if (text)
+    *text = measured.text;
+  return tenonStandinCalls().libraries - executions;
+}
+
+// Of a kind of graphs whose first engine takes ten times as long as the others, the second and
+// third engine are not tried, which would be executed twice each.
+TEST(DeviceAutotuning, LeavesOutEnginesOfAKindThatIsSlow) {
+  std::FILE* const file = std::tmpfile();
+  for (const double ofBias : {1e-3, 1e-2})
+    inChild([=] {
+      const std::uint64_t executions = executionsWith(ofBias);
+      std::fwrite(&executions, sizeof executions, 1, file);
+      std::fflush(file);
+    });
+  std::uint64_t executions[2] = {};
+  std::rewind(file);
+  ASSERT_EQ(std::fread(executions, sizeof executions[0], 2, file), 2u);
+  std::fclose(file);
+  // Three engines are executed three times each; now one is, twice.
+  EXPECT_EQ(executions[0] - executions[1], 7u) << executions[0];
+}
+
+// Without time only the first way of the first pass is measured.
+TEST(DeviceAutotuning, EndsWithItsTime) {
+  inChild([] {
+    options().set("-tenon_device_plans_seconds", "0");
+    std::string text;
+    EXPECT_EQ(executionsWith(1e-3, &text), 3u) << text;
+    EXPECT_TRUE(has(text, "not all candidates measured: the time of -tenon_device_plans_seconds"))
+        << text;
+  });
+}
+
+// A later run reads the times of an earlier one, and measures nothing.
+TEST(DeviceAutotuning, AreReadFromAFile) {
+  const std::string file = "device_plan_times." + std::to_string(getpid());
+  std::remove(file.c_str());
+  const auto withFile = [&](bool measures) {
+    inChild([=] {
+      options().set("-tenon_device_plans_file", file);
+      std::string text;
+      EXPECT_EQ(executionsWith(1e-4, &text) > 0, measures) << text;
+      EXPECT_TRUE(has(text, " with the bias; adjoints")) << text;
+    });
+  };
+  withFile(true);
+  withFile(false);
+  std::ifstream written(file);
+  std::string line, another;
+  EXPECT_TRUE(std::getline(written, line));
+  EXPECT_FALSE(std::getline(written, another)) << another;
+  // The times of other devices and libraries are not used.
+  std::string ofOther = line;
+  ofOther.replace(2, 1, "another ");
+  std::ofstream(file) << ofOther << '\n';
+  withFile(true);
+  for (const char* wrong : {"times", "1\tkey", "1\tkey\t12 x", "1\tkey\t"})
+    inChild([=] {
+      std::ofstream(file) << line << '\n' << wrong << '\n';
+      options().set("-tenon_device_plans_file", file);
+      const Measured measured = measuredAfter([] {});
+      EXPECT_EQ(measured.code, TENON_ERR_FILE) << wrong;
+      EXPECT_TRUE(has(measured.text, "line 2 of 'device_plan_times")) << measured.text;
+    });
+  inChild([] {
+    options().set("-tenon_device_plans_file", "there/is/no/such/folder");
+    const Measured measured = measuredAfter([] {});
+    EXPECT_EQ(measured.code, TENON_ERR_FILE);
+    EXPECT_TRUE(has(measured.text, "cannot write 'there/is/no/such/folder'")) << measured.text;
+  });
+  std::remove(file.c_str());
 }
 
 } // namespace

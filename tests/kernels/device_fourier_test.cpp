@@ -71,22 +71,24 @@ TYPED_TEST(DeviceFourier, TakesMoreLinesThanABlockHas) {
   TestFixture::expectAlike({{{4, 0, 4, 2}}, lines}, Backend::Cufft);
 }
 
+// Aligned as pairs, which are loaded as a whole, and one number further.
 TYPED_TEST(DeviceFourier, ProductsOfModesAreAdded) {
   using T = TypeParam;
   Draw draw(53);
   KernelContext& at = *deviceContext();
   const ModeProducts products{{2, 3, 5}, {5, 0, 1}, {0, 5, 1}, {3, 1}, 7};
-  const auto a = draw.integers<T>(2 * 10 * 7), b = draw.integers<T>(2 * 15 * 7);
+  const auto a = draw.integers<T>(2 * 10 * 7), b = draw.integers<T>(2 * 15 * 7 + 1);
   std::vector<T> c = draw.integers<T>(2 * 6 * 7), got(c.size());
-  for (const bool conjugates : {false, true}) {
-    DeviceCopy<T> da(at, a.data(), Index(a.size())), db(at, b.data(), Index(b.size()));
-    DeviceCopy<T> dc(at, c.data(), Index(c.size()));
-    KernelContext host;
-    multiplyModes(host, products, conjugates, a.data(), b.data(), c.data());
-    multiplyModes(at, products, conjugates, da.data(), db.data(), dc.data());
-    dc.fetch(got.data());
-    EXPECT_EQ(got, c);
-  }
+  for (const Index shift : {0, 1})
+    for (const bool conjugates : {false, true}) {
+      DeviceCopy<T> da(at, a.data(), Index(a.size())), db(at, b.data(), Index(b.size()));
+      DeviceCopy<T> dc(at, c.data(), Index(c.size()));
+      KernelContext host;
+      multiplyModes(host, products, conjugates, a.data(), b.data() + shift, c.data());
+      multiplyModes(at, products, conjugates, da.data(), db.data() + shift, dc.data());
+      dc.fetch(got.data());
+      EXPECT_EQ(got, c);
+    }
 }
 
 TEST(DeviceFourierMethods, AreThoseOfTheBackend) {

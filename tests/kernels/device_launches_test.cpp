@@ -90,5 +90,55 @@ TEST(DevicePerceptron, ReadsAndWritesChannelsInPlace) {
   }
 }
 
+// The adjoint of the same perceptron: dx and the gradients are those of the host. A part takes two
+// products and two sums for the gradients, two products for the cotangents, and the hidden layer
+// again with its bias, its activation and its derivative; copies are needed only as above.
+TEST(DevicePerceptron, AdjointReadsAndWritesChannelsInPlace) {
+  constexpr Index kPoints = 40'000, kIn = 3, kHidden = 5, kOut = 2;
+  constexpr Index kWeights = kIn * kHidden + kHidden * kOut, kBiases = kHidden + kOut;
+  Draw draw(4);
+  const auto x = draw.reals<double>(kIn * kPoints, -1, 1),
+             dy = draw.reals<double>(kOut * kPoints, -1, 1),
+             w = draw.reals<double>(kWeights, -1, 1), b = draw.reals<double>(kBiases, -1, 1);
+  for (const bool isChannelsFirst : {true, false}) {
+    const auto run = [&](const KernelContextPtr& context, const double* in, const double* dOut,
+                         const double* weights, const double* biases, double* dIn, double* dw,
+                         double* db) {
+      ColumnMlp<double> mlp({kIn, kHidden, kOut}, PointwiseFunction(Pointwise::Tanh), context);
+      mlp.setLayer(0, {weights, biases});
+      mlp.setLayer(1, {weights + kIn * kHidden, biases + kHidden});
+      const auto arrayOf = [&](auto* first, Index channels) {
+        return PointArray<std::remove_pointer_t<decltype(first)>>{
+            first, {isChannelsFirst ? 1 : channels}, isChannelsFirst ? kPoints : 1};
+      };
+      mlp.adjoint({1, {kPoints}}, arrayOf(in, kIn), arrayOf(dOut, kOut), arrayOf(dIn, kIn),
+                  {{dw, db}, {dw + kIn * kHidden, db + kHidden}});
+    };
+    std::vector<double> dx(x.size()), dw(kWeights), db(kBiases);
+    KernelContext& at = *deviceContext();
+    DeviceCopy<double> in(at, x.data(), Index(x.size())), dOut(at, dy.data(), Index(dy.size())),
+        weights(at, w.data(), kWeights), biases(at, b.data(), kBiases),
+        dIn(at, x.data(), Index(x.size())), dWeights(at, dw.data(), kWeights),
+        dBiases(at, db.data(), kBiases);
+    run(std::make_shared<KernelContext>(), x.data(), dy.data(), w.data(), b.data(), dx.data(),
+        dw.data(), db.data());
+    const auto before = tenonStandinCalls();
+    run(deviceContext(), in.data(), dOut.data(), weights.data(), biases.data(), dIn.data(),
+        dWeights.data(), dBiases.data());
+    // A sum over so many points takes two kernels.
+    EXPECT_EQ(tenonStandinCalls().kernels - before.kernels, isChannelsFirst ? 7u : 10u);
+    EXPECT_EQ(tenonStandinCalls().libraries - before.libraries, 5u);
+    const auto expectSame = [](const DeviceCopy<double>& found, const std::vector<double>& want) {
+      std::vector<double> values(want.size());
+      found.fetch(values.data());
+      for (std::size_t i = 0; i < want.size(); ++i)
+        ASSERT_NEAR(values[i], want[i], 1e-10) << i;
+    };
+    expectSame(dIn, dx);
+    expectSame(dWeights, dw);
+    expectSame(dBiases, db);
+  }
+}
+
 } // namespace
 } // namespace tenon::test

@@ -4,6 +4,9 @@
 #pragma once
 
 #include "kernels/base/context.hpp"
+#include "kernels/walks/element_offsets.hpp"
+
+#include <cstdlib>
 
 namespace tenon::test {
 
@@ -25,10 +28,20 @@ private:
   Buffer memory_;
 };
 
+// TENON_TEST_SLICES=N divides work into kernels of at most N elements, as that on arrays of more
+// than 2^31 elements is divided, for which tests lack the memory.
+inline void readSlices() {
+  if (const char* elements = std::getenv("TENON_TEST_SLICES"))
+    sliceElements = std::atoll(elements);
+}
+
 // Never destroyed: at exit its handles of cuBLAS and cuDNN would be destroyed after the libraries
 // have released their own state.
 inline KernelContextPtr deviceContext() {
-  static const auto* context = new KernelContextPtr(std::make_shared<KernelContext>(Space::Device));
+  static const auto* context = [] {
+    readSlices();
+    return new KernelContextPtr(std::make_shared<KernelContext>(Space::Device));
+  }();
   return *context;
 }
 

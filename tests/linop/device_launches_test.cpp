@@ -81,6 +81,29 @@ TEST(DeviceLaunches, OfAHaloAreOneToPackAndOneToCombine) {
     }
 }
 
+// A mesh: each rank owns 20 nodes of three channels, and has ghosts of all others. The nodes that
+// other ranks need are packed by one kernel, and those that come from them are copied by another.
+TEST(DeviceLaunches, OfAHaloOfListsAreOneToPackAndOneToCopy) {
+  constexpr Index kOwned = 20, kChannels = 3;
+  const int ranks = world()->size(), rank = world()->rank();
+  std::vector<Index> ids;
+  for (Index i = 0; i < kOwned; ++i)
+    ids.push_back(rank * kOwned + i);
+  for (int other = 0; other < ranks; ++other)
+    for (Index i = 0; other != rank && i < 7; ++i)
+      ids.push_back(other * kOwned + (3 * i + rank) % kOwned);
+  const IndexMapPtr map = makeIndexMapFromIds(*world(), kOwned, ids);
+  for (const Transport transport : {Transport::Auto, Transport::Messages}) {
+    CarrierPolicy policy = CarrierPolicy::fromOptions(Space::Device);
+    policy.transport = transport;
+    IndexMapOp op(world(), map, test::onLine({kOwned * ranks, kChannels}, "S0"), TENON_FLOAT32,
+                  policy);
+    // The owned nodes are a box, which is copied by a kernel of its own.
+    EXPECT_LE(kernelsOf(op, Sense::Forward), ranks > 1 ? 3u : 1u);
+    EXPECT_LE(kernelsOf(op, Sense::Adjoint), ranks > 1 ? 2u + 2u * Index(ranks) : 3u);
+  }
+}
+
 // In a sum over all ranks, one kernel reads all contributions and writes each element once.
 TEST(DeviceLaunches, OfASumAreOneForAllRanks) {
   const std::uint64_t packs = world()->size() > 1 ? 1 : 0;

@@ -5,20 +5,20 @@
 // It only estimates their times, so a measurement (base/autotuner.hpp) selects one.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
+#include "kernels/cuda/plan_times.hpp"
 #include "kernels/cuda/window_part.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
+#include "sys/log/stopwatch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <type_traits>
 
 namespace tenon {
@@ -42,19 +42,6 @@ enum Sum : std::size_t { kSetY, kAddY, kEndY, kSetX, kAddW, kSums };
 
 // With fewer multiplications, the device takes about as long as the host for the launch.
 constexpr Index kFewMultiplications = Index(1) << 21;
-
-// Measured times, shared by layers of equal shapes. The key is the graph with y += conv, its
-// epilogue, and whether products and bfloat16 were candidates.
-struct KnownTimes {
-  std::mutex mutex;
-  std::map<std::tuple<cuda::ConvolutionGraph, cuda::Epilogue, bool, bool>, std::vector<Nanoseconds>>
-      times;
-};
-
-KnownTimes& knownTimes() {
-  static KnownTimes known;
-  return known;
-}
 
 // Arrays for a measurement.
 struct Arrays {
@@ -368,15 +355,14 @@ private:
     if (!hasPlans() ||
         shape_.batch * shape_.outChannels * outputVolume(window_) * taps < kFewMultiplications)
       return times;
-    const std::tuple key(runs_[kPlain][kAddY]->graph(), epilogue(), mayTakeProducts_, mayRound_);
-    {
-      const std::scoped_lock lock(knownTimes().mutex);
-      if (const auto entry = knownTimes().times.find(key); entry != knownTimes().times.end())
-        return entry->second;
-    }
+    const std::string key =
+        cuda::textOf({runs_[kPlain][kAddY]->graph(), epilogue(), mayTakeProducts_, mayRound_});
+    if (const auto known = cuda::knownTimes(key, times.size()))
+      return *known;
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = i % kCandidates == 0 ? 0 : kNever;
     memoryError_.clear();
+    leftOut_.clear();
     const OwnContext own(*this);
     std::optional<Arrays> at;
     try {
@@ -387,17 +373,29 @@ private:
       noteMemoryError(error);
       return times;
     }
-    for (const Pass pass : {kForward, kData, kWeights}) {
-      Nanoseconds best = kNever;
-      for (std::size_t candidate = 0; candidate < kCandidates; ++candidate) {
-        times[pass * kCandidates + candidate] = timeOf(pass, candidate, *at, best);
-        best = std::min(best, times[pass * kCandidates + candidate]);
+    const Stopwatch watch;
+    for (const Pass pass : {kForward, kData, kWeights})
+      measurePass(pass, watch, *at, std::span(times).subspan(pass * kCandidates, kCandidates));
+    if (memoryError_.empty()) // layers that are set up later can have enough memory
+      cuda::keepTimes(key, times, /*isWhole=*/leftOut_.empty());
+    return times;
+  }
+
+  // Leaves out further engines of a kind whose first one, which cuDNN expects to be the fastest,
+  // takes more than twice the best time, and all that follows the end of the time for measurements.
+  void measurePass(Pass pass, const Stopwatch& watch, Arrays& at, std::span<Nanoseconds> times) {
+    Nanoseconds best = kNever;
+    for (std::size_t candidate = 0; candidate < kCandidates; ++candidate) {
+      const Nanoseconds first = times[candidate - candidate % kEngines];
+      if (candidate % kEngines > 0 && first != kNever && first / 2 > best)
+        continue;
+      if ((pass > 0 || candidate > 0) && watch.seconds() >= cuda::measurementSeconds()) {
+        leftOut_ = "the time of -tenon_device_plans_seconds was over";
+        return;
       }
+      times[candidate] = timeOf(pass, candidate, at, best);
+      best = std::min(best, times[candidate]);
     }
-    if (!memoryError_.empty()) // layers that are set up later can have enough memory
-      return times;
-    const std::scoped_lock lock(knownTimes().mutex);
-    return knownTimes().times[key] = times;
   }
 
   void choose(std::span<const Nanoseconds> slowest) override {
@@ -428,8 +426,9 @@ private:
     if (slowest[0] > 0)
       implementation_ = fmt::format("measured: {}; adjoints {} and {}", name(kForward), name(kData),
                                     name(kWeights));
-    if (!memoryError_.empty())
-      implementation_ += fmt::format("; not all candidates measured: {}", memoryError_);
+    for (const std::string& reason : {memoryError_, leftOut_})
+      if (!reason.empty())
+        implementation_ += fmt::format("; not all candidates measured: {}", reason);
   }
 
   cuda::ConvolutionGraph graphOf(Kind kind, Sum sum) const {
@@ -503,6 +502,7 @@ private:
   std::unique_ptr<Convolution<T>> products_; // if a pass uses them, and during the measurement
   std::string implementation_ = "graph";
   std::string memoryError_; // error of a candidate that ran out of memory
+  std::string leftOut_;     // why other candidates were not measured
 };
 
 } // namespace

@@ -14,7 +14,8 @@ using namespace functors;
 #define TENON_ALL(T)                                                                               \
   TENON_ELEMENTS(Turned<T>)                                                                        \
   TENON_ELEMENTS(AlongAxis<WeightedModes<T>>)                                                      \
-  TENON_ELEMENTS(ComplexSums<T>)                                                                   \
+  TENON_ELEMENTS(ComplexSums<T, WholePair<T>>)                                                     \
+  TENON_ELEMENTS(ComplexSums<T, LoosePair<T>>)                                                     \
   TENON_ELEMENTS(ToLines<T, 1>)                                                                    \
   TENON_ELEMENTS(ToLines<T, 2>)                                                                    \
   TENON_ELEMENTS(HalvedLines<T>)                                                                   \

@@ -208,7 +208,7 @@ void eachOfBlock(const Stream& stream, const Block& block, const F& f) {
     return;
   const WriteOrder order = writeOrder(block, MayRepeat<F>);
   const ElementOffsets<2> repeated = offsetsOf(order.repeated);
-  forEachSlice(order.free, kMaxWalkedElements, [&](const Block& slice, Index from, Index to) {
+  forEachSlice(order.free, sliceElements, [&](const Block& slice, Index from, Index to) {
     if (repeated.count() == 1) {
       const auto strips = stripWalk(slice, from, to, f);
       eachElement(stream, strips.offsets.count(), strips);

@@ -11,6 +11,7 @@ namespace tenon::device {
 using namespace functors;
 
 template void eachThreadBlock(const Stream&, Index, const CopySeveral&);
+template void eachThreadBlock(const Stream&, Index, const CopyListed&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<float>&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<double>&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<std::int64_t>&);

@@ -7,6 +7,7 @@
 
 #include "kernels/functors/dropout.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/slices.hpp"
 
 #include <algorithm>
 
@@ -23,18 +24,19 @@ void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::u
   if constexpr (kHasDevice) {
     if (std::find(extent, extent + rank, 0) != extent + rank)
       return;
-    const ElementOffsets<1> offsets(rank, extent, {strides});
-    checkElementCount(offsets.count(), "dropout");
-    device::eachElement(context.stream(), offsets.count(),
-                        functors::Dropout<T>{.seed = mask.seed,
-                                             .stream = mask.stream,
-                                             .rate = mask.rate,
-                                             .scale = static_cast<T>(1 / (1 - mask.rate)),
-                                             .counter = counter,
-                                             .offsets = offsets,
-                                             .first = first,
-                                             .x = x,
-                                             .y = y});
+    forEachBoxSlice<1>(rank, extent, {strides}, [&](const BoxSlice<1>& slice) {
+      const ElementOffsets<1> offsets(rank, slice.extent, {strides});
+      device::eachElement(context.stream(), offsets.count(),
+                          functors::Dropout<T>{.seed = mask.seed,
+                                               .stream = mask.stream,
+                                               .rate = mask.rate,
+                                               .scale = static_cast<T>(1 / (1 - mask.rate)),
+                                               .counter = counter,
+                                               .offsets = offsets,
+                                               .first = first + slice.offset[0],
+                                               .x = x + slice.firstElement,
+                                               .y = y + slice.firstElement});
+    });
   }
 }
 

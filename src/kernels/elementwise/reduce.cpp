@@ -56,7 +56,7 @@ template <class Term, class MakeTerm>
 void addSlices(const Block& block, const MakeTerm& makeTerm,
                std::vector<device::OneGroup<Term>>& groups) {
   if (!block.empty)
-    forEachSlice(block, kMaxWalkedElements, [&](const Block& slice, Index x, Index y) {
+    forEachSlice(block, sliceElements, [&](const Block& slice, Index x, Index y) {
       groups.push_back({makeTerm(slice, x, y), offsetsOf<1>(slice).count()});
     });
 }

@@ -11,15 +11,16 @@
 #include "kernels/functors/fourier.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/walks/device_reduce.hpp"
+#include "kernels/walks/slices.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace tenon {
 
 namespace {
-
-constexpr const char* kWhat = "a spectral convolution"; // for the text of an error
 
 // Constants of the cost model, in ns, from measurements by tests/bench/fourier on a processor with
 // AVX-512. A matrix takes `product` per multiplication and `calls` per index of the dimensions
@@ -193,7 +194,7 @@ void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
   const functors::WeightedModes<T> weighted{weights_.data(), from, to, modes};
   if constexpr (kHasDevice)
     if (isOnDevice(*context_))
-      return device::eachAlongAxis(*context_, {lines, modes, 1}, kWhat, weighted);
+      return device::eachAlongAxis(*context_, {lines, modes, 1}, weighted);
   for (Index line = 0; line < lines; ++line)
     for (Index k = 0; k < modes; ++k)
       weighted.write(line * modes + k, weighted.read(line * modes + k, line));
@@ -246,26 +247,38 @@ std::string TruncatedFourier<T>::methods() const {
 
 namespace {
 
-template <class T>
-void multiplyOnDevice(KernelContext& context, const ModeProducts& products, T sign, const T* a,
-                      const T* b, T* c) {
+template <class T, class Pair>
+void multiplyPairs(KernelContext& context, const ModeProducts& products, T sign, const T* a,
+                   const T* b, T* c) {
   const Index m = products.modes, extent[] = {products.extent[0], products.extent[1], m};
   const Index as[] = {products.a[0] * m, products.a[1] * m, 1},
               bs[] = {products.b[0] * m, products.b[1] * m, 1},
               cs[] = {products.c[0] * m, products.c[1] * m, 1};
-  const Index elements = extent[0] * extent[1] * m;
-  checkElementCount(elements, kWhat);
   if constexpr (kHasDevice)
-    if (elements > 0)
-      device::eachElement(context.stream(), elements,
-                          functors::ComplexSums<T>{{3, extent, {as, bs, cs}},
-                                                   products.extent[2],
-                                                   products.a[2] * m,
-                                                   products.b[2] * m,
-                                                   sign,
-                                                   a,
-                                                   b,
-                                                   c});
+    forEachBoxSlice<3>(3, extent, {as, bs, cs}, [&](const BoxSlice<3>& slice) {
+      const functors::ComplexSums<T, Pair> sums{{3, slice.extent, {as, bs, cs}},
+                                                products.extent[2],
+                                                products.a[2] * m,
+                                                products.b[2] * m,
+                                                sign,
+                                                reinterpret_cast<const Pair*>(a) + slice.offset[0],
+                                                reinterpret_cast<const Pair*>(b) + slice.offset[1],
+                                                reinterpret_cast<Pair*>(c) + slice.offset[2]};
+      device::eachElement(context.stream(), sums.offsets.count(), sums);
+    });
+}
+
+template <class T>
+void multiplyOnDevice(KernelContext& context, const ModeProducts& products, T sign, const T* a,
+                      const T* b, T* c) {
+  using Whole = functors::WholePair<T>;
+  const bool areAligned = std::ranges::all_of(std::array<const T*, 3>{a, b, c}, [](const T* x) {
+    return reinterpret_cast<std::uintptr_t>(x) % alignof(Whole) == 0;
+  });
+  if (areAligned)
+    multiplyPairs<T, Whole>(context, products, sign, a, b, c);
+  else
+    multiplyPairs<T, functors::LoosePair<T>>(context, products, sign, a, b, c);
 }
 
 } // namespace

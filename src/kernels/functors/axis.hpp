@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
+#include "kernels/walks/slices.hpp"
 
 namespace tenon::functors {
 
@@ -46,13 +47,17 @@ struct AlongAxis {
   // A strip is kStrip elements of a line, `distance` elements from each other. With n = 8 and
   // kStrip = 4 there are 2 strips: the elements 0, 2, 4, 6 and 1, 3, 5, 7.
   std::uint32_t distance, n, inner;
+  // The first element and line of the slice, and the strides of its dimensions in the whole array.
+  Index firstElement, firstLine, outerStride, lineStride;
   F f;
 
-  AlongAxis(Index outer, Index extent, Index width, const F& functor)
-      : distance(static_cast<std::uint32_t>((extent + kStrip - 1) / kStrip)),
-        n(static_cast<std::uint32_t>(extent)), inner(static_cast<std::uint32_t>(width)), f(functor),
-        strips_(outer * distance * width) {
-    perInner = divisorOf(width);
+  AlongAxis(const AxisShape& whole, const AxisSlice& slice, const F& functor)
+      : distance(static_cast<std::uint32_t>((slice.shape.n + kStrip - 1) / kStrip)),
+        n(static_cast<std::uint32_t>(slice.shape.n)),
+        inner(static_cast<std::uint32_t>(slice.shape.inner)), firstElement(slice.firstElement),
+        firstLine(slice.firstLine), outerStride(whole.n * whole.inner), lineStride(whole.inner),
+        f(functor), strips_(slice.shape.outer * distance * slice.shape.inner) {
+    perInner = divisorOf(slice.shape.inner);
     perDistance = divisorOf(distance);
   }
   Index strips() const { return strips_; }
@@ -61,8 +66,9 @@ struct AlongAxis {
     auto outer = static_cast<std::uint32_t>(i);
     const std::uint32_t innerIndex = inner > 1 ? perInner.divide(outer) : 0;
     const std::uint32_t position = perDistance.divide(outer); // of the first element in the line
-    const Index first = (outer * n + position) * inner + innerIndex;
-    const Index lineIndex = outer * inner + innerIndex, step = distance * inner;
+    const Index first = firstElement + outer * outerStride + position * lineStride + innerIndex;
+    const Index lineIndex = firstLine + outer * lineStride + innerIndex;
+    const Index step = distance * lineStride;
     const auto line = lineOf(f, lineIndex);
     if (position + (kStrip - 1) * distance < n) {
       decltype(line.read(first)) values[kStrip];
@@ -89,7 +95,7 @@ template <class T, class Term>
 struct AxisTerm {
   using Wide = T;
   ElementOffsets<1> groups; // offsets in [outer, n, inner]
-  Index step;
+  Index step, firstElement, firstGroup;
   Term term;
   // True if a memory sector (32 bytes) holds only one float of a line.
   bool groupsAreCloser() const { return step >= 8; }
@@ -107,7 +113,8 @@ struct AxisTerm {
     TENON_DEVICE Wide at(Index element) const { return Wide(term(element, group)); }
   };
   TENON_DEVICE auto of(Index group, Index first, Index each) const {
-    return Terms{term, group, groups(group).of[0] + first * step, each * step};
+    return Terms{term, firstGroup + group, firstElement + groups(group).of[0] + first * step,
+                 each * step};
   }
 };
 

@@ -59,22 +59,34 @@ struct ComplexMultiplyAdd {
   }
 };
 
-// c += the sum of a b over `count` pairs of a and b, in order.
+// A complex number that the device loads and stores as a whole.
 template <class T>
+struct alignas(2 * sizeof(T)) WholePair {
+  T part[2];
+};
+// Two numbers, which need not be aligned as a pair.
+template <class T>
+struct LoosePair {
+  T part[2];
+};
+
+// c += the sum of a b over `count` pairs of a and b, in order.
+template <class T, class Pair>
 struct ComplexSums {
   ElementOffsets<3> offsets; // offsets of pairs in a, b and c
   Index count, stepA, stepB;
   T sign;
-  const T *a, *b;
-  T* c;
+  const Pair *a, *b;
+  Pair* c;
   TENON_DEVICE void operator()(Index i) const {
     const auto at = offsets(i);
-    T* const to = c + 2 * at.of[2];
-    T re = to[0], im = to[1];
-    for (Index r = 0; r < count; ++r)
-      addProduct(sign, a + 2 * (at.of[0] + r * stepA), b + 2 * (at.of[1] + r * stepB), re, im);
-    to[0] = re;
-    to[1] = im;
+    const Pair *from = a + at.of[0], *other = b + at.of[1];
+    Pair sum = c[at.of[2]];
+    for (Index r = 0; r < count; ++r, from += stepA, other += stepB) {
+      const Pair one = *from, two = *other;
+      addProduct(sign, one.part, two.part, sum.part[0], sum.part[1]);
+    }
+    c[at.of[2]] = sum;
   }
 };
 

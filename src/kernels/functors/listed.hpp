@@ -29,10 +29,12 @@ struct ListedPlaces {
 
 namespace functors {
 
-// y = alpha w x + beta y. The offsets are those in x, in y, and the index of the entry.
+// y = alpha w x + beta y. The offsets are those in x, in y, and the index of the entry, counted
+// from `first`.
 template <class T>
 struct AxpbyListed {
   ElementOffsets<3> offsets;
+  Index first;
   ListedPlaces from, to;
   const double* weights; // can be null: ones
   T alpha;
@@ -42,7 +44,7 @@ struct AxpbyListed {
 
   TENON_DEVICE void operator()(Index element) const {
     const auto offset = offsets(element);
-    const Index i = offset.of[2];
+    const Index i = first + offset.of[2];
     T& target = y[offset.of[1] + to.offset(i)];
     const T value = x[offset.of[0] + from.offset(i)];
     combine(weights ? alpha * static_cast<T>(weights[i]) : alpha, value, target);

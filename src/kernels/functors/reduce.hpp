@@ -242,6 +242,7 @@ template <class T, class Wide>
 struct StoreGroup {
   T* y;
   TENON_DEVICE void operator()(Index group, Wide value) const { y[group] = T(value); }
+  StoreGroup from(Index group) const { return {y + group}; } // stores the groups after it
 };
 
 // Iterates over products of the elements of K arrays at the offsets of a box.

@@ -18,16 +18,17 @@
 
 namespace tenon::functors {
 
-// Calls f.block<1>(row, column) for one element.
+// Calls f.block<1>(row, column) for one element of the rows from `first` on.
 template <class F>
 struct EachOfRows {
   Divisor length;
+  Index first;
   F f;
 
   TENON_DEVICE void operator()(Index element) const {
     auto row = static_cast<std::uint32_t>(element);
     const Index column = length.divide(row);
-    f.template block<1>(row, column);
+    f.template block<1>(first + row, column);
   }
 };
 
@@ -276,20 +277,23 @@ template <class T>
 struct WeighHeads {
   ListedRows lists;
   const T* a; // a[e,h]: the weight of entry e in head h
-  Index heads, each;
+  Index heads;
+  Divisor each;
   const T* x;
   bool adds;
   T* y;
 
   template <int N>
   TENON_DEVICE void block(Index row, Index column) const {
-    const Index length = heads * each;
+    const Index length = heads * each.divisor();
     T sum[N];
     Index head[N];
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c) {
       sum[c] = adds ? y[row * length + column + c] : T(0);
-      head[c] = (column + c) / each;
+      auto quotient = static_cast<std::uint32_t>(column + c);
+      each.divide(quotient);
+      head[c] = quotient;
     }
     for (Index n = lists.begin(row); n < lists.end(row); ++n) {
       const Index from = lists.index[n];

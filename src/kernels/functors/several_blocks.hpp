@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/functors/block.hpp"
+#include "kernels/functors/listed.hpp"
 #include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
 
@@ -113,6 +114,51 @@ private:
       for (Index k = 0; index + k * stride < length; ++k)
         y[k * strideY] = x ? x[k * strideX] : Word{};
     }
+  }
+};
+
+// A box [outer, entries, inner] whose entries are at listed positions in x, in y, or in both
+// (functors/listed.hpp); without a list they are `step` apart.
+struct ListedBox {
+  struct Side {
+    const Index* positions;
+    Index outer, step, inner; // strides; `step` is that of the entries, or of the positions
+    TENON_DEVICE Index offset(Index first, Index entry, Index last) const {
+      return first * outer + (positions ? positions[entry] : entry) * step + last * inner;
+    }
+  };
+  const void* x;
+  void* y;
+  Side from, to;
+  Divisor inner, entries;
+  std::uint32_t elements;
+  std::int32_t bytes; // size of an element
+};
+
+// Copies the boxes of the table.
+struct CopyListed {
+  struct Shared {};
+  BoxTable<ListedBox, 24> table;
+
+  TENON_DEVICE int phases() const { return 1; }
+  TENON_DEVICE void operator()(int, const GridThread& p, Shared&) const {
+    const int n = table.boxOf(p.block);
+    if (table.boxes[n].bytes == 4)
+      move<std::uint32_t>(p, n);
+    else
+      move<std::uint64_t>(p, n);
+  }
+
+private:
+  // Word: an integer of the size of an element.
+  template <class Word>
+  TENON_DEVICE void move(const GridThread& p, int n) const {
+    const ListedBox& box = table.boxes[n];
+    table.share(p, n, box.elements, [&](std::uint32_t outer) {
+      const std::uint32_t last = box.inner.divide(outer), entry = box.entries.divide(outer);
+      static_cast<Word*>(box.y)[box.to.offset(outer, entry, last)] =
+          static_cast<const Word*>(box.x)[box.from.offset(outer, entry, last)];
+    });
   }
 };
 

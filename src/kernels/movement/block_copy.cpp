@@ -12,6 +12,7 @@
 #include "kernels/walks/block.hpp"
 #include "kernels/walks/device_reduce.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/slices.hpp"
 
 #include <array>
 #include <cstdint>
@@ -220,6 +221,16 @@ struct SubWalk {
     }
   }
 
+  // Calls visit(part, offsets in the arrays) for parts that one kernel can index.
+  template <class Visit>
+  void forEachPart(const Visit& visit) const {
+    forEachBoxSlice<3>(rank, extent, {steps[0], steps[1], steps[2]}, [&](const BoxSlice<3>& slice) {
+      SubWalk part = *this;
+      std::copy_n(slice.extent, rank, part.extent);
+      visit(part, slice.offset);
+    });
+  }
+
   // Minimum distance between neighbouring elements in these dimensions, in the array with the
   // larger stride.
   Index closest() const {
@@ -253,20 +264,30 @@ void addProductsOnDevice(KernelContext& context, const SubWalk& sums, const SubW
 }
 
 template <class T>
-void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
-                      T* y) {
-  const SubWalk sums(walk, /*writesDifferent=*/true), terms(walk, /*writesDifferent=*/false);
+void multiplyOnDevice(KernelContext& context, const SubWalk& sums, const SubWalk& terms, T alpha,
+                      const T* a, const T* x, T* y) {
   const ElementOffsets<3> written{
       sums.rank, sums.extent, {sums.steps[0], sums.steps[1], sums.steps[2]}};
-  const Index summed = ElementOffsets<1>{terms.rank, terms.extent, {terms.steps[1]}}.count();
-  checkElementCount(std::max(written.count(), summed), "a product of boxes");
-  if (summed == 1)
+  if (ElementOffsets<1>{terms.rank, terms.extent, {terms.steps[1]}}.count() == 1)
     device::eachElement(context.stream(), written.count(),
                         functors::MultiplyAddElements<T>{written, alpha, a, x, y});
   else if (a)
     addProductsOnDevice<2>(context, sums, terms, alpha, a, x, y);
   else
     addProductsOnDevice<1>(context, sums, terms, alpha, a, x, y);
+}
+
+// In slices: the terms of a sum that has several are added one slice after the other.
+template <class T>
+void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
+                      T* y) {
+  const SubWalk sums(walk, /*writesDifferent=*/true), terms(walk, /*writesDifferent=*/false);
+  sums.forEachPart([&](const SubWalk& someSums, const auto& at) {
+    terms.forEachPart([&](const SubWalk& someTerms, const auto& within) {
+      multiplyOnDevice(context, someSums, someTerms, alpha, a ? a + at[0] + within[0] : nullptr,
+                       x + at[1] + within[1], y + at[2]);
+    });
+  });
 }
 
 // The longest dimension in which y has a stride, or -1. Threads divide this dimension, so no sum is

@@ -7,6 +7,7 @@
 #include "kernels/movement/block_queue.hpp"
 
 #include "kernels/movement/block_copy.hpp"
+#include "kernels/movement/listed_block.hpp"
 #include "kernels/walks/each.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace {
 using functors::AddedBox;
 using functors::AddedBoxes;
 using functors::CopiedBox;
+using functors::ListedBox;
 
 // A larger box is transposed by tiles, in a separate kernel.
 constexpr Index kMaxTransposed = Index(1) << 14;
@@ -57,7 +59,7 @@ auto& newBox(Table& table, Index threads) {
 
 // Whether an entry can describe this copy, and no separate kernel is faster.
 bool fitsCopy(const Block& block) {
-  if (block.rank > CopiedBox::kRank || elementsOf(block.rank, block.extent) > kMaxWalkedElements)
+  if (block.rank > CopiedBox::kRank || elementsOf(block.rank, block.extent) > sliceElements)
     return false;
   for (int d = 0; d < block.rank; ++d)
     if (!isShort(block.a[d]) || !isShort(block.b[d]) || (block.extent[d] > 1 && block.b[d] == 0))
@@ -95,6 +97,33 @@ void appendCopy(Table& table, const Block& block, const void* x, void* y, Index 
   }
 }
 
+// The dimensions [begin, end) of a box as one, if they are contiguous in both arrays or at most one
+// has several indices.
+struct Merged {
+  Index extent = 1, a = 0, b = 0; // strides in x and y
+  bool isOne = true;
+
+  Merged(int begin, int end, const Index* extents, const Index* xs, const Index* ys) {
+    for (int d = end; d-- > begin;) {
+      if (extents[d] == 1)
+        continue;
+      if (extent == 1) {
+        a = xs[d];
+        b = ys[d];
+      } else if (xs[d] != a * extent || ys[d] != b * extent) {
+        isOne = false;
+      }
+      extent *= extents[d];
+    }
+  }
+};
+
+// The entries of a list along one dimension of an array, between the strides of the dimensions
+// before and after it.
+ListedBox::Side sideOf(const ListedPlaces& places, Index outer, Index inner) {
+  return {places.positions, outer, places.steps[0], inner};
+}
+
 // Launches the additions of a table. A single box uses blockCombine(), whose kernel needs no
 // search.
 template <class T>
@@ -120,7 +149,7 @@ void runAdds(KernelContext& context, const AddedBoxes& adds) {
 
 // Whether an entry can describe this addition.
 bool fitsAdd(int rank, const Index* begin, const Index* extent, const Index* xs, const Index* ys) {
-  if (rank > AddedBox::kRank || elementsOf(rank, extent) > kMaxWalkedElements)
+  if (rank > AddedBox::kRank || elementsOf(rank, extent) > sliceElements)
     return false;
   for (int d = 0; d < rank; ++d)
     if (!isShort(begin[d] + extent[d]) || !isShort(xs[d]) || (extent[d] > 1 && ys[d] == 0))
@@ -218,6 +247,44 @@ void BlockQueue::clear(int rank, const Index* extent, T* y, const Index* ys) {
 }
 
 template <class T>
+bool BlockQueue::queueListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
+                             const ListedPlaces& from, T* y, const Index* ys,
+                             const ListedPlaces& to) {
+  const Index elements = elementsOf(rank, extent);
+  if (elements == 0)
+    return true;
+  if (tables_->adds.table.count > 0)
+    flush();
+  const Merged outer(0, dim, extent, xs, ys), inner(dim + 1, rank, extent, xs, ys);
+  if (!outer.isOne || !inner.isOne || from.dims != 1 || to.dims != 1 || elements > sliceElements)
+    return false;
+  auto& table = tables_->listed.table;
+  if (table.count == table.kMax)
+    flush();
+  newBox(table, elements) = {.x = x,
+                             .y = y,
+                             .from = sideOf(from, outer.a, inner.a),
+                             .to = sideOf(to, outer.b, inner.b),
+                             .inner = divisorOf(inner.extent),
+                             .entries = divisorOf(extent[dim]),
+                             .elements = static_cast<std::uint32_t>(elements),
+                             .bytes = sizeof(T)};
+  return true;
+}
+
+template <class T>
+void BlockQueue::copyListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
+                            const ListedPlaces& from, T* y, const Index* ys,
+                            const ListedPlaces& to) {
+  if (isOnDevice(context_)) {
+    if (queueListed(rank, extent, dim, x, xs, from, y, ys, to))
+      return;
+    flush();
+  }
+  listedAxpby<T>(context_, rank, extent, dim, T(1), nullptr, x, xs, from, T(0), y, ys, to);
+}
+
+template <class T>
 bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, const T* x,
                           const Index* xs, T* y, const Index* ys) {
   if (elementsOf(rank, extent) == 0)
@@ -227,7 +294,8 @@ bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, con
   const RunAdds run = runAdds<T>;
   // A table has one array y of one type, and copies that were queued before must come first.
   const bool differs = run != tables_->runAdds || !areAddedTo(adds, rank, y, ys);
-  if (tables_->copies.table.count > 0 || table.count == table.kMax || differs)
+  const bool follows = tables_->copies.table.count > 0 || tables_->listed.table.count > 0;
+  if (follows || table.count == table.kMax || differs)
     flush();
   if (!fitsAdd(rank, begin, extent, xs, ys))
     return false;
@@ -260,12 +328,16 @@ void BlockQueue::add(int rank, const Index* begin, const Index* extent, const T*
 void BlockQueue::flush() {
   if (!tables_)
     return;
-  auto& [copies, adds, runAdds] = *tables_;
-  if (copies.table.count > 0) {
+  auto& [copies, listed, adds, runAdds] = *tables_;
+  const auto run = [&](auto& boxes) {
+    if (boxes.table.count == 0)
+      return;
     if constexpr (kHasDevice)
-      device::eachThreadBlock(context_.stream(), copies.table.first[copies.table.count], copies);
-    copies.table.count = 0;
-  }
+      device::eachThreadBlock(context_.stream(), boxes.table.first[boxes.table.count], boxes);
+    boxes.table.count = 0;
+  };
+  run(copies);
+  run(listed);
   if (adds.table.count > 0) {
     runAdds(context_, adds);
     adds.table.count = 0;
@@ -275,6 +347,9 @@ void BlockQueue::flush() {
 #define TENON_INSTANTIATE(T)                                                                       \
   template void BlockQueue::copy<T>(int, const Index*, const T*, const Index*, T*, const Index*);  \
   template void BlockQueue::clear<T>(int, const Index*, T*, const Index*);                         \
+  template void BlockQueue::copyListed<T>(int, const Index*, int, const T*, const Index*,          \
+                                          const ListedPlaces&, T*, const Index*,                   \
+                                          const ListedPlaces&);                                    \
   template void BlockQueue::add<T>(int, const Index*, const Index*, const T*, const Index*, T*,    \
                                    const Index*);
 TENON_INSTANTIATE(float)

@@ -28,6 +28,10 @@ public:
   void copy(int rank, const Index* extent, const T* x, const Index* xs, T* y, const Index* ys);
   template <class T>
   void clear(int rank, const Index* extent, T* y, const Index* ys);
+  // The copy of listedAxpby() (listed_block.hpp), with alpha = 1, beta = 0 and no weights.
+  template <class T>
+  void copyListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
+                  const ListedPlaces& from, T* y, const Index* ys, const ListedPlaces& to);
   // y[(begin + i) . ys] += x[i . xs]. Boxes can overlap in y; they are added in the order of the
   // calls.
   template <class T>
@@ -42,14 +46,18 @@ private:
   template <class T>
   bool queueCopy(int rank, const Index* extent, const T* x, const Index* xs, T* y, const Index* ys);
   template <class T>
+  bool queueListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
+                   const ListedPlaces& from, T* y, const Index* ys, const ListedPlaces& to);
+  template <class T>
   bool queueAdd(int rank, const Index* begin, const Index* extent, const T* x, const Index* xs,
                 T* y, const Index* ys);
 
   using RunAdds = void (*)(KernelContext&, const functors::AddedBoxes&);
 
-  // At most one of the two tables has boxes.
+  // Boxes that are added are never in the queue together with others.
   struct Tables {
     functors::CopySeveral copies = {};
+    functors::CopyListed listed = {};
     functors::AddedBoxes adds = {};
     RunAdds runAdds = nullptr; // for the element type of the boxes in adds
   };

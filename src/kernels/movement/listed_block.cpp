@@ -8,6 +8,7 @@
 
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/slices.hpp"
 
 namespace tenon {
 
@@ -130,15 +131,18 @@ void listedAxpby(KernelContext& context, int rank, const Index* extent, int dim,
     return;
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
-      checkElementCount(count, "a list of elements");
-      const ElementOffsets<3> offsets{rank, extent, {stepsX, stepsY, numbers}};
-      return device::eachElement(
-          context.stream(), count,
-          functors::AxpbyListed<T>{offsets, from, to, weights, alpha, x, beta, y});
+      const Index* const strides[] = {stepsX, stepsY, numbers};
+      return forEachBoxSlice<3>(rank, extent, strides, [&](const BoxSlice<3>& slice) {
+        const ElementOffsets<3> offsets{rank, slice.extent, strides};
+        device::eachElement(context.stream(), offsets.count(),
+                            functors::AxpbyListed<T>{offsets, slice.offset[2], from, to, weights,
+                                                     alpha, x + slice.offset[0], beta,
+                                                     y + slice.offset[1]});
+      });
     }
   const Index none[kMaxBlockRank] = {};
   const functors::AxpbyListed<T> f{
-      ElementOffsets<3>{0, extent, {none, none, none}}, from, to, weights, alpha, x, beta, y};
+      ElementOffsets<3>{0, extent, {none, none, none}}, 0, from, to, weights, alpha, x, beta, y};
   Index length;
   const bool areContiguous = areRows(rank, dim + 1, extent, xs, ys, length);
   forEachOuter(dim, extent, xs, ys, [&](Index atX, Index atY) {

@@ -37,7 +37,7 @@ bool transposeTiles(KernelContext& context, const Block& block, const Conversion
     tiles.b[k] *= width;
   }
   const ElementOffsets<4> offsets{tiles.rank, tiles.extent, {tiles.a, tiles.b, alongX, alongY}};
-  if (offsets.count() > kMaxWalkedElements)
+  if (offsets.count() > sliceElements)
     return false;
   if constexpr (kHasDevice)
     device::eachThreadBlock(context.stream(), offsets.count(),

@@ -7,6 +7,7 @@
 #include "kernels/functors/pooling.hpp"
 #include "kernels/pooling/backends.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/slices.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -122,23 +123,67 @@ class DevicePooling final : public Pooling<T> {
 public:
   DevicePooling(const PoolingShape& shape, KernelContextPtr context)
       : context_(std::move(context)), planes_(planesOf(embedWindow(shape.window))),
-        mode_(shape.mode), inputs_(shape.planes * planes_.inVolume),
-        outputs_(shape.planes * planes_.outVolume), window_(embedWindow(shape.window)) {
-    checkElementCount(std::max(inputs_, outputs_), "pooling");
+        mode_(shape.mode), count_(shape.planes), window_(embedWindow(shape.window)) {
+    checkElementCount(std::max(inputVolume(window_), outputVolume(window_)),
+                      "a plane of a pooling");
   }
 
   Index workspaceBytes() const override {
-    return isMax() ? outputs_ * Index(sizeof(PoolingWinner)) : 0;
+    return isMax() ? count_ * planes_.outVolume * Index(sizeof(PoolingWinner)) : 0;
   }
   void forward(const T* x, T* y, void* workspace) override {
-    if (isMax())
-      walk(outputs_, functors::MaxPool<T>{planes_, x, y, static_cast<PoolingWinner*>(workspace)});
-    else
-      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), x, y});
+    forEachPart(
+        x, y, static_cast<PoolingWinner*>(workspace),
+        [this](Index planes, const T* in, T* out, PoolingWinner* winners) {
+          if (isMax())
+            walk(planes * planes_.outVolume, functors::MaxPool<T>{planes_, in, out, winners});
+          else
+            walk(planes * planes_.outVolume,
+                 functors::AveragePool<T>{planes_, includesPad(), in, out});
+        });
   }
   void adjoint(const T* dy, const void* workspace, T* dx) override {
-    if (!isMax())
-      return walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
+    forEachPart(dx, dy, static_cast<const PoolingWinner*>(workspace),
+                [this](Index planes, T* in, const T* out, const PoolingWinner* winners) {
+                  if (isMax())
+                    maximaAdjoint(planes, out, winners, in);
+                  else
+                    walk(planes * planes_.inVolume,
+                         functors::AveragePoolAdjoint<T>{planes_, includesPad(), out, in});
+                });
+  }
+  void tangent(const T* dx, const void* workspace, T* dy) override {
+    forEachPart(dx, dy, static_cast<const PoolingWinner*>(workspace),
+                [this](Index planes, const T* in, T* out, const PoolingWinner* winners) {
+                  if (isMax())
+                    walk(planes * planes_.outVolume,
+                         functors::MaxPoolTangent<T>{planes_, in, winners, out});
+                  else
+                    walk(planes * planes_.outVolume,
+                         functors::AveragePool<T>{planes_, includesPad(), in, out});
+                });
+  }
+  // The name of Tenon's own loops, as on the host: no library is used.
+  Backend backend() const override { return Backend::Blas; }
+
+private:
+  bool isMax() const { return mode_ == PoolingMode::Max; }
+  bool includesPad() const { return mode_ == PoolingMode::AverageIncludePad; }
+  template <class F>
+  void walk(Index n, const F& f) {
+    if constexpr (kHasDevice)
+      device::eachElement(context_->stream(), n, f);
+  }
+  // Calls body(number of planes, inputs, outputs, winners) for parts that one kernel can index.
+  template <class In, class Out, class Winner, class Body>
+  void forEachPart(In* in, Out* out, Winner* winners, const Body& body) {
+    const Index ins = planes_.inVolume, outs = planes_.outVolume;
+    forEachRange(count_, std::max(ins, outs), [&](Index first, Index planes) {
+      body(planes, in + first * ins, out + first * outs,
+           winners ? winners + first * outs : nullptr);
+    });
+  }
+  void maximaAdjoint(Index planes, const T* dy, const PoolingWinner* winners, T* dx) {
     functors::MaxPoolAdjoint<T> tiles{.planes = planes_,
                                       .tile = {},
                                       .shift = {},
@@ -146,9 +191,9 @@ public:
                                       .isOne = 1,
                                       .ahead = {},
                                       .dy = dy,
-                                      .winners = static_cast<const PoolingWinner*>(workspace),
+                                      .winners = winners,
                                       .dx = dx};
-    Index count = inputs_ > 0 ? inputs_ / planes_.inVolume : 0; // planes, then tiles
+    Index count = planes_.inVolume > 0 ? planes : 0; // then tiles
     for (int d = 0; d < kMaxSpatial; ++d) {
       const PoolingTiles along = tilesOf(window_, d);
       tiles.tile[d] = static_cast<PoolingWinner>(along.extent);
@@ -163,29 +208,11 @@ public:
     }
     walk(count, tiles);
   }
-  void tangent(const T* dx, const void* workspace, T* dy) override {
-    if (isMax())
-      walk(outputs_, functors::MaxPoolTangent<T>{planes_, dx,
-                                                 static_cast<const PoolingWinner*>(workspace), dy});
-    else
-      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), dx, dy});
-  }
-  // The name of Tenon's own loops, as on the host: no library is used.
-  Backend backend() const override { return Backend::Blas; }
-
-private:
-  bool isMax() const { return mode_ == PoolingMode::Max; }
-  bool includesPad() const { return mode_ == PoolingMode::AverageIncludePad; }
-  template <class F>
-  void walk(Index n, const F& f) {
-    if constexpr (kHasDevice)
-      device::eachElement(context_->stream(), n, f);
-  }
 
   KernelContextPtr context_;
   PoolingPlanes planes_;
   PoolingMode mode_;
-  Index inputs_, outputs_;
+  Index count_; // number of planes
   WindowShape window_;
 };
 

@@ -2,11 +2,12 @@
 // The multilayer perceptron at each point of a box (column_mlp.hpp), on the device. The box is
 // divided into parts of at most kMaxPoints points. For each part, every layer is a matrix product
 // followed by the activation. For derivatives the scratch memory stores the values before and after
-// each activation for one part; the adjoint first computes the part again. The forward pass needs
-// the values of two layers only, so its parts are larger, and it reads and writes arrays in place
-// if the points of a channel are adjacent.
+// each activation for one part; the adjoint first computes the hidden layers again. The forward
+// pass needs the values of two layers only, so its parts are larger. Forward pass and adjoint read
+// and write arrays in place if the points of a channel are adjacent.
 #include "kernels/products/column_mlp_device.hpp"
 
+#include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
 
@@ -47,6 +48,12 @@ ChannelBlock blockOf(const PointBox& box, const PointArray<T>& array, Index chan
   return block;
 }
 
+// The address of a part's first element in an array.
+template <class Part, class T>
+T* addressIn(const Part& part, const PointArray<T>& array) {
+  return array.first + offsetOf(part.first, array.strides, part.box.rank);
+}
+
 // Whether the array is a matrix [channel, point]: the points of a channel are adjacent.
 template <class T>
 bool isMatrix(const PointBox& box, const PointArray<T>& array) {
@@ -67,9 +74,9 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
       layers_(widths_.size() - 1) {
   Index channels = 0;
   const auto take = [&](Index count) { return std::exchange(channels, channels + count); };
-  for (Index width : widths_) {
-    valueAt_.push_back(take(width));
-    beforeAt_.push_back(take(width));
+  for (int l = 0; l < layers(); ++l) { // the input, and the hidden layers
+    valueAt_.push_back(take(in(l)));
+    beforeAt_.push_back(l > 0 ? take(in(l)) : 0);
   }
   const Index widest = *std::max_element(widths_.begin(), widths_.end());
   for (Index& spare : spareAt_)
@@ -118,9 +125,8 @@ template <class T>
 void DeviceColumnMlp<T>::load(const Part& part, const PointArray<const T>& from, Index channels,
                               T* to) const {
   const ChannelBlock block = blockOf(part.box, from, channels);
-  blockCombine(context_, Combine::Copy, part.box.rank + 1, block.extent,
-               from.first + offsetOf(part.first, from.strides, part.box.rank), block.strided, to,
-               block.packed);
+  blockCombine(context_, Combine::Copy, part.box.rank + 1, block.extent, addressIn(part, from),
+               block.strided, to, block.packed);
 }
 
 template <class T>
@@ -128,7 +134,7 @@ void DeviceColumnMlp<T>::store(const T* from, const Part& part, const PointArray
                                Index channels) const {
   const ChannelBlock block = blockOf(part.box, to, channels);
   blockCombine(context_, Combine::Copy, part.box.rank + 1, block.extent, from, block.packed,
-               to.first + offsetOf(part.first, to.strides, part.box.rank), block.strided);
+               addressIn(part, to), block.strided);
 }
 
 template <class T>
@@ -146,48 +152,51 @@ void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& numbers, 
 }
 
 template <class T>
-void DeviceColumnMlp<T>::addGradients(int layer, const T* dz, Index points,
+auto DeviceColumnMlp<T>::rowsOf(const Part& part, const PointArray<const T>& from, Index channels,
+                                T* copy) const -> Rows<const T> {
+  if (isMatrix(part.box, from))
+    return {addressIn(part, from), from.channel};
+  load(part, from, channels, copy);
+  return {copy, part.points};
+}
+
+template <class T>
+void DeviceColumnMlp<T>::addGradients(int layer, Rows<const T> h, Rows<const T> dz, Index points,
                                       const LayerNumbers<T>& gradients) const {
-  const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {points, 1};
+  const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {dz.step, 1};
   if (gradients.weights)
     gemm<T>(context_, Backend::Auto, /*transA=*/false, /*transB=*/true, out(layer), in(layer),
-            points, /*alpha=*/T(1), dz, points, value(layer), points, /*beta=*/T(1),
+            points, /*alpha=*/T(1), dz.first, dz.step, h.first, h.step, /*beta=*/T(1),
             gradients.weights, in(layer));
   if (gradients.biases)
-    blockMultiplyAdd<T>(context_, 2, extent, T(1), nullptr, nullptr, dz, rowStrides,
+    blockMultiplyAdd<T>(context_, 2, extent, T(1), nullptr, nullptr, dz.first, rowStrides,
                         gradients.biases, biasStrides);
 }
 
-// Computes all layers of a part, and leaves their values in the scratch.
 template <class T>
-void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x) const {
-  load(part, x, in(0), value(0));
-  for (int l = 0; l < layers(); ++l) {
-    T* z = isHidden(l) ? before(l + 1) : value(l + 1);
-    apply(l, layers_[l], {value(l), part.points}, part.points, /*adds=*/false, {z, part.points});
-    if (isHidden(l))
-      pointwiseForward<T>(context_, activation_, out(l) * part.points, z, value(l + 1));
+auto DeviceColumnMlp<T>::computeHidden(const Part& part, const PointArray<const T>& x) const
+    -> Rows<const T> {
+  const Rows<const T> input = rowsOf(part, x, in(0), value(0));
+  Rows<const T> h = input;
+  for (int l = 0; isHidden(l); ++l) {
+    apply(l, layers_[l], h, part.points, /*adds=*/false, {before(l + 1), part.points});
+    pointwiseForward<T>(context_, activation_, out(l) * part.points, before(l + 1), value(l + 1));
+    h = {value(l + 1), part.points};
   }
+  return input;
 }
 
 template <class T>
 void DeviceColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
                                  const PointArray<T>& y) {
   eachPart(box, forwardPoints_, [&](const Part& part) {
-    const auto addressIn = [&](const auto& array) {
-      return array.first + offsetOf(part.first, array.strides, part.box.rank);
-    };
     T* const levels = context_.scratch<T>(scratch_);
-    Rows<const T> h{levels, part.points};
-    if (isMatrix(part.box, x))
-      h = {addressIn(x), x.channel};
-    else
-      load(part, x, in(0), levels);
+    Rows<const T> h = rowsOf(part, x, in(0), levels);
     const bool writesInPlace = isMatrix(part.box, y);
     for (int l = 0; l < layers(); ++l) {
       Rows<T> z{levels + (l % 2 == 0 ? levelElements_ : 0), part.points};
       if (!isHidden(l) && writesInPlace)
-        z = {addressIn(y), y.channel};
+        z = {addressIn(part, y), y.channel};
       apply(l, layers_[l], h, part.points, /*adds=*/false, z);
       if (isHidden(l))
         pointwiseForward<T>(context_, activation_, out(l) * part.points, z.first, z.first);
@@ -204,18 +213,19 @@ void DeviceColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>&
                                  const std::vector<LayerNumbers<const T>>& dLayers,
                                  const PointArray<T>& dy) {
   eachPart(box, points_, [&](const Part& part) {
-    compute(part, x);
+    const Rows<const T> input = computeHidden(part, x);
     // d(W h + b) = W dh + dW h + db, layer by layer.
     T *dh = spare(0), *dz = spare(1);
-    const Index inputs = in(0) * part.points;
+    const Index inputs = in(0) * part.points, adjacent = 1;
     if (dx.first)
       load(part, dx, in(0), dh);
     else
-      axpby<T>(context_, inputs, T(0), value(0), T(0), dh); // fills with zeros
+      fillBlock(context_, 1, &inputs, T(0), dh, &adjacent);
     for (int l = 0; l < layers(); ++l) {
       const Rows<T> to{dz, part.points};
       apply(l, {layers_[l].weights, nullptr}, {dh, part.points}, part.points, /*adds=*/false, to);
-      apply(l, dLayers[l], {value(l), part.points}, part.points, /*adds=*/true, to);
+      const Rows<const T> h = l == 0 ? input : Rows<const T>{value(l), part.points};
+      apply(l, dLayers[l], h, part.points, /*adds=*/true, to);
       if (isHidden(l))
         pointwiseDerivative<T>(context_, activation_, out(l) * part.points, before(l + 1),
                                value(l + 1), dz, dz);
@@ -230,23 +240,28 @@ void DeviceColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>&
                                  const PointArray<const T>& dy, const PointArray<T>& dx,
                                  const std::vector<LayerNumbers<T>>& gradients) {
   eachPart(box, points_, [&](const Part& part) {
-    compute(part, x);
+    const Rows<const T> input = computeHidden(part, x);
     // Backpropagation: dz is the cotangent of the layer's output before its activation.
-    T *dz = spare(0), *dh = spare(1);
-    load(part, dy, out(layers() - 1), dz);
+    Rows<const T> dz = rowsOf(part, dy, out(layers() - 1), spare(0));
+    const bool writesInPlace = dx.first && isMatrix(part.box, dx);
     for (int l = layers() - 1; l >= 0; --l) {
-      addGradients(l, dz, part.points, gradients[l]);
+      addGradients(l, l == 0 ? input : Rows<const T>{value(l), part.points}, dz, part.points,
+                   gradients[l]);
       if (l == 0 && !dx.first)
         return;
+      Rows<T> dh{dz.first == spare(0) ? spare(1) : spare(0), part.points};
+      if (l == 0 && writesInPlace)
+        dh = {addressIn(part, dx), dx.channel};
       gemm<T>(context_, Backend::Auto, /*transA=*/true, /*transB=*/false, in(l), part.points,
-              out(l), /*alpha=*/T(1), layers_[l].weights, in(l), dz, part.points, /*beta=*/T(0), dh,
-              part.points);
+              out(l), /*alpha=*/T(1), layers_[l].weights, in(l), dz.first, dz.step, /*beta=*/T(0),
+              dh.first, dh.step);
       if (l > 0)
-        pointwiseDerivative<T>(context_, activation_, in(l)*part.points, before(l), value(l), dh,
-                               dh);
-      std::swap(dz, dh);
+        pointwiseDerivative<T>(context_, activation_, in(l)*part.points, before(l), value(l),
+                               dh.first, dh.first);
+      dz = {dh.first, dh.step};
     }
-    store(dz, part, dx, in(0));
+    if (!writesInPlace)
+      store(dz.first, part, dx, in(0));
   });
 }
 

@@ -40,8 +40,8 @@ private:
   Index in(int layer) const { return widths_[layer]; }
   Index out(int layer) const { return widths_[layer + 1]; }
   bool isHidden(int layer) const { return layer + 1 < layers(); }
-  // Arrays [channel, point]: value(l) is the input of layer l, or the output after the last layer;
-  // before(l) is value(l) before the activation; spare() are two temporary arrays.
+  // Arrays [channel, point]: value(l) is the input of layer l; before(l), l > 0, is value(l) before
+  // the activation; spare() are two temporary arrays.
   T* value(int level) const { return context_.scratch<T>(scratch_) + points_ * valueAt_[level]; }
   T* before(int level) const { return context_.scratch<T>(scratch_) + points_ * beforeAt_[level]; }
   T* spare(int index) const { return context_.scratch<T>(scratch_) + points_ * spareAt_[index]; }
@@ -54,13 +54,19 @@ private:
   // Copy the part of a tensor's array to an array [channel, point], and back.
   void load(const Part& part, const PointArray<const T>& from, Index channels, T* to) const;
   void store(const T* from, const Part& part, const PointArray<T>& to, Index channels) const;
+  // The part of an array as rows: in place if the points of a channel are adjacent, otherwise
+  // a copy at `copy`.
+  Rows<const T> rowsOf(const Part& part, const PointArray<const T>& from, Index channels,
+                       T* copy) const;
   // z = W h + b, or z += W h + b if `adds`; b can be null.
   void apply(int layer, const LayerNumbers<const T>& numbers, Rows<const T> h, Index points,
              bool adds, Rows<T> z) const;
   // Adds dz h^T to the gradient of W, and the sums of dz over the points to that of b.
-  void addGradients(int layer, const T* dz, Index points, const LayerNumbers<T>& gradients) const;
-  // The forward pass of a part, after which value() and before() have the values of all layers.
-  void compute(const Part& part, const PointArray<const T>& x) const;
+  void addGradients(int layer, Rows<const T> h, Rows<const T> dz, Index points,
+                    const LayerNumbers<T>& gradients) const;
+  // Computes the hidden layers of a part, after which value() and before() have their values.
+  // Returns the rows of x.
+  Rows<const T> computeHidden(const Part& part, const PointArray<const T>& x) const;
 
   std::vector<Index> widths_;
   PointwiseFunction activation_;

@@ -11,6 +11,7 @@
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/functors/axis_map.hpp"
 #include "kernels/walks/device_reduce.hpp"
+#include "kernels/walks/slices.hpp"
 
 #include <algorithm>
 
@@ -68,18 +69,17 @@ void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& list
                     Index inner, Index from, Index to, const T* x, T* y) {
   // Strides that result in the start of an element's line in x, and in the index of the output.
   const Index extent[] = {outer, to, inner}, inX[] = {from * inner, 0, 1}, lines[] = {0, 1, 0};
-  const Index elements = outer * to * inner;
-  checkElementCount(elements, "a map along a dimension");
   if constexpr (kHasDevice)
-    if (elements > 0)
-      device::eachElement(context.stream(), elements,
-                          functors::AxisGather<T>{.offsets = {3, extent, {inX, lines}},
-                                                  .begin = lists.begin.data(),
-                                                  .index = lists.index.data(),
-                                                  .weights = lists.weights.data(),
-                                                  .step = inner,
-                                                  .x = x,
-                                                  .y = y});
+    forEachBoxSlice<2>(3, extent, {inX, lines}, [&](const BoxSlice<2>& slice) {
+      const functors::AxisGather<T> gather{.offsets = {3, slice.extent, {inX, lines}},
+                                           .begin = lists.begin.data() + slice.offset[1],
+                                           .index = lists.index.data(),
+                                           .weights = lists.weights.data(),
+                                           .step = inner,
+                                           .x = x + slice.offset[0],
+                                           .y = y + slice.firstElement};
+      device::eachElement(context.stream(), gather.offsets.count(), gather);
+    });
 }
 
 // Elements of the inner dimension that are processed together, few enough for a run of all outputs

@@ -17,8 +17,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kWhat = "a cross-entropy"; // for the text of an error
-constexpr Index kExponentialCost = 8;            // cost of an exponential, in elements moved
+constexpr Index kExponentialCost = 8; // cost of an exponential, in elements moved
 
 // Calls body(row) for each row of cols elements of that cost, on several threads.
 template <class Body>
@@ -56,7 +55,7 @@ template <class T>
 void sumExpShifted(KernelContext& context, Index rows, Index cols, const T* z, const T* m, T* s) {
   if constexpr (kHasDevice)
     if (isOnDevice(context))
-      return device::reduceAlongAxis<functors::AddTo, double>(context, {rows, cols, 1}, kWhat,
+      return device::reduceAlongAxis<functors::AddTo, double>(context, {rows, cols, 1},
                                                               functors::ExponentialOf<T>{z, m}, 0.0,
                                                               functors::StoreGroup<T, double>{s});
   forEachRow(context, rows, cols, kExponentialCost,
@@ -88,7 +87,7 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
   if constexpr (kHasDevice)
     if (isOnDevice(context))
       return device::eachAlongAxis(
-          context, {rows, cols, 1}, kWhat,
+          context, {rows, cols, 1},
           functors::CrossEntropySlope<T>{z, m, s, dloss, label, cols, firstClass, dz});
   forEachRow(context, rows, cols, kExponentialCost, [=](Index r) {
     if (dloss[r] == T(0))

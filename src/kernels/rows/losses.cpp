@@ -102,7 +102,7 @@ void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, c
       double* const slopes = context.parts<double>(rows);
       device::eachElement(context.stream(), rows, functors::RelativeSlopes<T>{error, slopes});
       gradient.slopes = slopes;
-      return device::eachAlongAxis(context, {rows, cols, 1}, "a relative error", gradient);
+      return device::eachAlongAxis(context, {rows, cols, 1}, gradient);
     }
   forEachSample(context, rows, cols, [=](Index r) {
     const double slope = error.slope(r);

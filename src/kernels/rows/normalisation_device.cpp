@@ -69,7 +69,7 @@ functors::RowLists DeviceRows::in(const Lists& lists) const {
 template <class F>
 void DeviceRows::eachElementOfRows(const F& f) {
   if constexpr (kHasDevice)
-    device::eachAlongAxis(context_, {rows_, length_, 1}, kWhat, f);
+    device::eachAlongAxis(context_, {rows_, length_, 1}, f);
 }
 
 // The scales of groups are computed once per call, which saves a square root per element.

@@ -7,6 +7,7 @@
 
 #include "kernels/functors/row_lists.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/slices.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -118,9 +119,11 @@ void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const 
     return;
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
-      checkElementCount(rows * inner, "an operation on listed rows");
-      return device::eachElement(context.stream(), rows * inner,
-                                 functors::EachOfRows<F>{divisorOf(inner), f});
+      checkElementCount(inner, "a row of a list");
+      return forEachRange(rows, inner, [&](Index first, Index count) {
+        device::eachElement(context.stream(), count * inner,
+                            functors::EachOfRows<F>{divisorOf(inner), first, f});
+      });
     }
   constexpr Index kTogether = 16;
   parallelRanges(context.threads(), rows, cost, [=](Index begin, Index end) {
@@ -203,7 +206,7 @@ template <class T>
 void weighHeads(KernelContext& context, const RowLists& lists, Index heads, Index each, const T* a,
                 const T* x, bool adds, T* y) {
   eachRow(context, lists.rows, heads * each, rowCost(lists, heads * each),
-          functors::WeighHeads<T>{listedOf(lists), a, heads, each, x, adds, y});
+          functors::WeighHeads<T>{listedOf(lists), a, heads, divisorOf(each), x, adds, y});
 }
 
 template <class T>

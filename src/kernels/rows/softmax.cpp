@@ -19,10 +19,9 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kWhat = "a softmax"; // for the text of an error
-constexpr Index kExponentialCost = 8;      // cost of an exponential, in elements moved
-constexpr Index kTogether = 64;            // elements of the inner dimension, whose sums fit the
-                                           // first-level cache
+constexpr Index kExponentialCost = 8; // cost of an exponential, in elements moved
+constexpr Index kTogether = 64;       // elements of the inner dimension, whose sums fit the
+                                      // first-level cache
 
 // A run of the inner dimension: its offsets in x and in an array of sums, and its length.
 struct Run {
@@ -50,7 +49,7 @@ template <class F>
 void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, const F& f) {
   if constexpr (kHasDevice)
     if (isOnDevice(context))
-      return device::eachAlongAxis(context, shape, kWhat, f);
+      return device::eachAlongAxis(context, shape, f);
   forEachRun(context, shape, cost, [=](const Run& run) {
     vectorised([=] {
       // Along the last dimension all elements share one element of s; otherwise each has its own.
@@ -113,7 +112,7 @@ template <class T, class Term>
 void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T* s) {
   if constexpr (kHasDevice)
     if (isOnDevice(context))
-      return device::reduceAlongAxis<functors::AddTo, double>(context, shape, kWhat, term, 0.0,
+      return device::reduceAlongAxis<functors::AddTo, double>(context, shape, term, 0.0,
                                                               functors::StoreGroup<T, double>{s});
   forEachRun(context, shape, 1, [=](const Run& run) {
     if (shape.inner == 1) {
@@ -136,8 +135,8 @@ void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m
   constexpr T kMin = -std::numeric_limits<T>::infinity();
   if constexpr (kHasDevice)
     if (isOnDevice(context))
-      return device::reduceAlongAxis<functors::MaxTo, T>(
-          context, shape, kWhat, functors::ElementOf<T>{x}, kMin, functors::StoreGroup<T, T>{m});
+      return device::reduceAlongAxis<functors::MaxTo, T>(context, shape, functors::ElementOf<T>{x},
+                                                         kMin, functors::StoreGroup<T, T>{m});
   forEachRun(context, shape, 1, [=](const Run& run) {
     if (shape.inner == 1) {
       m[run.s] = reducedLine(shape.n, kMin, LineMaximum<T>{x + run.x});
@@ -164,11 +163,13 @@ void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x
 template <class T>
 void axisSoftmax(KernelContext& context, const AxisShape& shape, const T* x, T* m, T* s, T* y) {
   if constexpr (kHasDevice)
-    if (isOnDevice(context) && functors::SoftmaxOfLines<T>::fits(shape)) {
-      checkElementCount(shape.outer * shape.n * shape.inner, kWhat);
-      const functors::SoftmaxOfLines<T> lines(shape, x, y);
-      return device::eachThreadBlock(context.stream(), lines.blocks(), lines);
-    }
+    if (const Index plane = shape.n * shape.inner;
+        isOnDevice(context) && plane <= sliceElements && functors::SoftmaxOfLines<T>::fits(shape))
+      return forEachRange(shape.outer, plane, [&](Index first, Index count) {
+        const functors::SoftmaxOfLines<T> lines({count, shape.n, shape.inner}, x + first * plane,
+                                                y + first * plane);
+        device::eachThreadBlock(context.stream(), lines.blocks(), lines);
+      });
   // On the host, and for lines that exceed the shared memory of a thread block: four passes.
   axisMaxima(context, shape, x, m);
   axisExponentials(context, shape, x, m, y);

@@ -17,8 +17,8 @@
 #include "kernels/base/context.hpp"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/reduce.hpp"
-#include "kernels/rows/axis_shape.hpp"
 #include "kernels/walks/each.hpp"
+#include "kernels/walks/slices.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -127,28 +127,32 @@ typename Term::Wide reduceAll(KernelContext& context, const std::vector<OneGroup
 }
 
 // Calls f.write(index in [outer, n, inner], f.read(index in [outer, n, inner], index in [outer,
-// inner])), or the form with f.line() (functors/axis.hpp), for each element. For `what` see
-// checkElementCount().
+// inner])), or the form with f.line() (functors/axis.hpp), for each element.
 template <class F>
-void eachAlongAxis(KernelContext& context, const AxisShape& shape, const char* what, const F& f) {
-  checkElementCount(shape.outer * shape.n * shape.inner, what);
+void eachAlongAxis(KernelContext& context, const AxisShape& shape, const F& f) {
   if (shape.outer * shape.n * shape.inner == 0)
     return;
-  const functors::AlongAxis<F> strips(shape.outer, shape.n, shape.inner, f);
-  eachElement(context.stream(), strips.strips(), strips);
+  forEachAxisSlice(shape, [&](const AxisSlice& slice) {
+    const functors::AlongAxis<F> strips(shape, slice, f);
+    eachElement(context.stream(), strips.strips(), strips);
+  });
 }
 
 // Calls use(index in [outer, inner], reduction of its n terms by Op) for each index.
 template <class Op, class Wide, class Term, class Use>
-void reduceAlongAxis(KernelContext& context, const AxisShape& shape, const char* what,
-                     const Term& term, Wide neutral, const Use& use) {
-  const Index extent[] = {shape.outer, shape.inner}, steps[] = {shape.n * shape.inner, 1};
-  const Index groups = shape.outer * shape.inner;
-  checkElementCount(groups, what);
-  if (groups > 0)
-    reduceEach<Op>(context, groups, shape.n,
-                   functors::AxisTerm<Wide, Term>{{2, extent, {steps}}, shape.inner, term}, neutral,
-                   use);
+void reduceAlongAxis(KernelContext& context, const AxisShape& shape, const Term& term, Wide neutral,
+                     const Use& use) {
+  if (shape.outer * shape.inner == 0)
+    return;
+  const Index steps[] = {shape.n * shape.inner, 1};
+  forEachSliceOfLines(shape, 1, [&](const AxisSlice& slice) {
+    const Index extent[] = {slice.shape.outer, slice.shape.inner};
+    reduceEach<Op>(
+        context, extent[0] * extent[1], shape.n,
+        functors::AxisTerm<Wide, Term>{
+            {2, extent, {steps}}, shape.inner, slice.firstElement, slice.firstLine, term},
+        neutral, use.from(slice.firstLine));
+  });
 }
 
 } // namespace tenon::device

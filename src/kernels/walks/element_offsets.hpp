@@ -53,6 +53,10 @@ inline Divisor divisorOf(Index extent) {
 // Maximum number of elements that one kernel can index.
 inline constexpr Index kMaxWalkedElements = std::numeric_limits<std::int32_t>::max();
 
+// Work on more elements is divided into several kernels (walks/slices.hpp): kMaxWalkedElements,
+// which tests lower, since their machines lack the memory for so many elements.
+inline Index sliceElements = kMaxWalkedElements;
+
 // Offsets in K arrays of the elements of a box, which has at most kMaxWalkedElements. Dimensions of
 // extent 1 are dropped, and the outermost needs no division: a single row costs one multiplication
 // per array.

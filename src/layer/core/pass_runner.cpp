@@ -187,7 +187,8 @@ void StepRunner::begin(const Step& step) {
   if (map.kind == Map::Kind::Source)
     return pass_.ofTangents ? maps_.source(map.object).beginTangent()
                             : maps_.source(map.object).begin();
-  maps_.op(map.object).start(actionOf(step));
+  if (!isWithinRank(map))
+    maps_.op(map.object).start(actionOf(step));
 }
 
 void StepRunner::end(const Step& step) {
@@ -195,7 +196,15 @@ void StepRunner::end(const Step& step) {
   if (map.kind == Map::Kind::Source)
     return pass_.ofTangents ? maps_.source(map.object).endTangent()
                             : maps_.source(map.object).end();
-  maps_.op(map.object).finish();
+  // Without messages the whole action is here: the steps between can be another recording.
+  if (isWithinRank(map))
+    apply(step);
+  else
+    maps_.op(map.object).finish();
+}
+
+bool StepRunner::isWithinRank(const Map& map) const {
+  return map.kind == Map::Kind::Operator && maps_.op(map.object).isWithinRank();
 }
 
 void StepRunner::apply(const Step& step) {
@@ -249,7 +258,8 @@ void StepRunner::differentiate(const Step& step) {
 void StepRunner::endBegunBefore(std::size_t failed) noexcept {
   const auto begin = pass_.steps.begin(), failedStep = begin + static_cast<std::ptrdiff_t>(failed);
   for (auto step = failedStep + 1; step < pass_.steps.end(); ++step) {
-    if (step->what != Do::End || std::none_of(begin, failedStep, [&](const Step& other) {
+    if (step->what != Do::End || isWithinRank(mapOf(*step)) ||
+        std::none_of(begin, failedStep, [&](const Step& other) {
           return other.what == Do::Begin && other.map == step->map;
         }))
       continue;

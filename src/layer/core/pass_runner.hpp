@@ -111,6 +111,9 @@ private:
   void begin(const Step& step);
   void end(const Step& step);
   void apply(const Step& step);
+  // Whether the map is an operator that neither sends nor receives on this rank: its Begin then
+  // does nothing.
+  bool isWithinRank(const Map& map) const;
   void differentiate(const Step& step);
 
   const BoundMaps& maps_;

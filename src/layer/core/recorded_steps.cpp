@@ -105,7 +105,7 @@ bool RecordingRunner::isRepeatable(const Step& step) const {
   case Map::Kind::Kernel:
     return maps.kernel(map.object).kernel->isRepeatable();
   case Map::Kind::Operator:
-    return maps.list().operators()[map.object].isLocal();
+    return maps.list().operators()[map.object].isLocal() || maps.op(map.object).isWithinRank();
   case Map::Kind::Source:
     return maps.source(map.object).isIdle(steps_.pass().ofTangents);
   case Map::Kind::Stage:

@@ -25,6 +25,7 @@ public:
   std::optional<Traffic> trafficOf(int rank) const override;
   Index bufferBytes() const override { return executors_.bufferBytes(); }
   bool takesFields() const override { return true; }
+  bool isWithinRank() const override { return executors_.single().isWithinRank(); }
 
 private:
   bool worksInPlace(const Action& action) const override {

@@ -129,20 +129,32 @@ const double* weightsOf(const Region& region, Space space) {
   return (space == Space::Host ? region.list->weights.data() : region.deviceWeights) + region.first;
 }
 
+// The dimension along which one or both views are at listed positions, and the places of a view.
+int listDimOf(const RegionView& from, const RegionView& to) {
+  return from.listDim >= 0 ? from.listDim : to.listDim;
+}
+ListedPlaces placesOf(const RegionView& view, int dim) {
+  ListedPlaces places = view.places;
+  if (view.listDim < 0)
+    places.steps[0] = view.steps[dim];
+  return places;
+}
+
 // Moves elements between a strided view and a view at listed positions.
 template <class T>
 void moveListed(KernelContext& context, const Region& region, int rank, T alpha,
                 const double* weights, const RegionView& from, T beta, const RegionView& to) {
-  const int dim = from.listDim >= 0 ? from.listDim : to.listDim;
-  const auto placesOf = [&](const RegionView& view) {
-    ListedPlaces places = view.places;
-    if (view.listDim < 0)
-      places.steps[0] = view.steps[dim];
-    return places;
-  };
+  const int dim = listDimOf(from, to);
   listedAxpby<T>(context, rank, region.extent.data(), dim, alpha, weights,
-                 elementsOf<const T>(from), from.steps.data(), placesOf(from), beta,
-                 elementsOf<T>(to), to.steps.data(), placesOf(to));
+                 elementsOf<const T>(from), from.steps.data(), placesOf(from, dim), beta,
+                 elementsOf<T>(to), to.steps.data(), placesOf(to, dim));
+}
+template <class T>
+void copyListed(BlockQueue& queue, const Region& region, int rank, const RegionView& from,
+                const RegionView& to) {
+  const int dim = listDimOf(from, to);
+  queue.copyListed(rank, region.extent.data(), dim, elementsOf<const T>(from), from.steps.data(),
+                   placesOf(from, dim), elementsOf<T>(to), to.steps.data(), placesOf(to, dim));
 }
 
 // Adds the elements of `from` to a box of y in the queue. The queue needs increasing indices, so
@@ -170,13 +182,17 @@ bool queued(const Meeting& meeting, double alpha, const Region& to, const Region
     return false;
   const bool adds = meeting.beta == 1, isPlain = alpha == 1 && (adds || meeting.beta == 0);
   const auto isUnit = [](Index step) { return step == 1 || step == -1; };
-  const bool isBox = from.listDim < 0 && !to.list &&
-                     (!adds || std::all_of(to.step.begin(), to.step.begin() + y.ndim(), isUnit));
-  if (!isPlain || !isBox || meeting.combine == Combine::Max) {
+  const bool isListed = from.listDim >= 0 || to.list;
+  const bool fits = isListed
+                        ? !adds && !weightsOf(to, y.space())
+                        : !adds || std::all_of(to.step.begin(), to.step.begin() + y.ndim(), isUnit);
+  if (!isPlain || !fits || meeting.combine == Combine::Max) {
     meeting.queue->flush();
     return false;
   }
-  if (adds) {
+  if (isListed) {
+    copyListed<T>(*meeting.queue, to, y.ndim(), from, targetOf<T>(y, to));
+  } else if (adds) {
     addBy<T>(*meeting.queue, to, from, y);
   } else {
     const RegionView target = targetOf<T>(y, to);
@@ -248,10 +264,10 @@ std::byte* packRegion(const DTensor& x, const Region& region, std::byte* element
 
 std::byte* packRegion(BlockQueue& queue, const DTensor& x, const Region& region,
                       std::byte* elements) {
-  if (region.list)
-    return packRegion(x, region, elements, StoreWay::Cached);
   const RegionView source = viewOf(x, region), target = packedView(elements, region, x.ndim());
   visitDataType(x.dataType(), [&]<class T>(T) {
+    if (region.list)
+      return copyListed<T>(queue, region, x.ndim(), source, target);
     queue.copy(x.ndim(), region.extent.data(), elementsOf<const T>(source), source.steps.data(),
                elementsOf<T>(target), target.steps.data());
   });

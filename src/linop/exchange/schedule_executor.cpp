@@ -87,7 +87,7 @@ void combineOwn(const Action& action, const Part& part, Interval chunks, const R
 // memory instead of once per rank.
 template <class Peers>
 void sumParts(const Direction& direction, const Action& action, const Region* inPlace,
-              bool firstAppliesBeta, const Meeting& meeting, Peers& peers) {
+              bool firstAppliesBeta, const Meeting& meeting, Peers&& peers) {
   const bool chunkwise = direction.sameTarget && !inPlace && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
   for (Index pass = 0; pass < passes; ++pass)
@@ -107,7 +107,7 @@ void sumParts(const Direction& direction, const Action& action, const Region* in
 // Combines all parts of an action with y; `peers` has receive() and receiveAll() of a carrier.
 template <class Peers>
 void combineParts(const Direction& direction, const Action& action, const Region* inPlace,
-                  Combine combine, Peers& peers) {
+                  Combine combine, Peers&& peers) {
   for (int field = 0; field < action.fields(); ++field)
     action.target(field).changed(); // MPI can write directly into the array.
   // If each element gets one value, the sum is also the maximum, and it can apply beta.
@@ -125,6 +125,21 @@ void combineParts(const Direction& direction, const Action& action, const Region
     peers.receiveAll(action, meeting);
   }
   queue.flush();
+}
+
+// For combineParts() of a rank that has no others.
+struct NoPeers {
+  void receive(const Action&, std::size_t, Interval, const Meeting&) const {
+    throw Error(TENON_ERR_INTERNAL,
+                "a schedule of a rank's own elements has a part of another rank");
+  }
+  void receiveAll(const Action&, const Meeting&) const {}
+};
+
+bool hasPeers(const Direction& direction) {
+  const auto isOfPeer = [&](const Part& part) { return !direction.isOwn(part); };
+  return std::ranges::any_of(direction.packs, isOfPeer) ||
+         std::ranges::any_of(direction.unpacks, isOfPeer);
 }
 
 // Runs begin() or end() of an action. If it fails, the carrier stops reading x, since the caller
@@ -166,6 +181,9 @@ ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule
   for (const Sense sense : {Sense::Forward, Sense::Adjoint})
     directions_[static_cast<std::size_t>(sense)] =
         makeDirection(schedule, sense == Sense::Forward, comm->rank(), elementBytes_, fields);
+  // With this transport a rank can pass on messages of others.
+  isWithinRank_ = (comm->size() == 1 || policy.transport != Transport::NodeAware) &&
+                  std::ranges::none_of(directions_, hasPeers);
   carriage(policy.space);
 }
 
@@ -255,14 +273,18 @@ void ScheduleExecutor::begin(const Action& action) {
   Carrier& carrier = carrierOf(action.sense, action.x->space());
   if (watch)
     watch->begins(*this, action);
-  orAbandon(carrier, [&] { carrier.begin(action); });
+  if (!isWithinRank_)
+    orAbandon(carrier, [&] { carrier.begin(action); });
 }
 
 void ScheduleExecutor::end(const Action& action, Combine combine) {
   Carrier& carrier = carrierOf(action.sense, action.x->space());
   if (watch)
     watch->looks(*this, action);
-  orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
+  if (isWithinRank_)
+    combineParts(directionOf(action.sense), action, regionInPlaceOf(action), combine, NoPeers());
+  else
+    orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
   if (watch)
     watch->ended(*this, action);
 }
@@ -279,15 +301,8 @@ OwnScheduleExecutor::OwnScheduleExecutor(const Schedule& schedule, TenonDataType
 }
 
 void OwnScheduleExecutor::run(const Action& action) const {
-  struct NoPeers {
-    void receive(const Action&, std::size_t, Interval, const Meeting&) const {
-      throw Error(TENON_ERR_INTERNAL,
-                  "a schedule of a rank's own elements has a part of another rank");
-    }
-    void receiveAll(const Action&, const Meeting&) const {}
-  } none;
   const Direction& direction = directions_[static_cast<std::size_t>(action.sense)];
-  combineParts(direction, action, regionInPlace(direction, action), Combine::Add, none);
+  combineParts(direction, action, regionInPlace(direction, action), Combine::Add, NoPeers());
 }
 
 } // namespace tenon

@@ -44,6 +44,9 @@ public:
 
   // True if x and y wrap the same array and elements that stay on the rank keep their addresses.
   bool isInPlace(const Action& action) const;
+  // Whether this rank sends and receives nothing. Its actions then use no carrier and do not
+  // advance others: begin() does nothing, and the kernels of end() can be recorded in a graph.
+  bool isWithinRank() const noexcept { return isWithinRank_; }
 
   void bind(Sense sense, DTensor& x, DTensor& y) { carrierOf(sense, x.space()).bind(x, y); }
   void unbind();
@@ -97,6 +100,7 @@ private:
   std::string owner_;
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense
+  bool isWithinRank_ = false;
   // The region of y that is in place in an action of these tensors.
   struct InPlace {
     std::uint64_t x = 0, y = 0; // DTensor::placement()

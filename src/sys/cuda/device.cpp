@@ -96,6 +96,17 @@ struct KnownMemory {
   bool isDevices;       // device memory, not registered or managed host memory
 };
 
+#ifdef TENON_HIP
+// The kind of memory, whose name was memoryType before ROCm 6.
+template <class Attributes>
+auto typeOf(const Attributes& attributes) {
+  if constexpr (requires { attributes.type; })
+    return attributes.type;
+  else
+    return attributes.memoryType;
+}
+#endif
+
 // The runtime's information about an address; nothing for unregistered host memory.
 std::optional<KnownMemory> knownMemory(const void* address) {
   cudaPointerAttributes attributes{};
@@ -104,7 +115,7 @@ std::optional<KnownMemory> knownMemory(const void* address) {
     hipGetLastError();
     return std::nullopt;
   }
-  const auto type = attributes.memoryType;
+  const auto type = typeOf(attributes);
 #else
   cuda::check(cudaPointerGetAttributes(&attributes, address), "cudaPointerGetAttributes");
   const auto type = attributes.type;

@@ -88,6 +88,14 @@ constexpr OptionSpec kGlobalOptions[] = {
      "the "
      "set-up measures; heuristic: by the plan that cuDNN expects to be the fastest",
      "measured|heuristic"},
+    {"device_plans_seconds",
+     OptionSpec::Real,
+     "10",
+     "seconds after which the measurement of a convolution tries no further ways",
+     nullptr,
+     {0, 1e9}},
+    {"device_plans_file", OptionSpec::String, "",
+     "file with measured times of convolutions: read, and written for those that it lacks"},
     {"device_nondeterministic", OptionSpec::Flag, "false",
      "convolutions on the device may sum in an order that changes"},
 };

@@ -94,6 +94,7 @@ cvt.rn          S        D     D(a)
 cvt.rni         S        D     converted<D>(std::nearbyint(a))
 cvt.rzi         S        D     converted<D>(std::trunc(a))
 cvt.rmi         S        D     converted<D>(std::floor(a))
+cvt.rn.bf16.f32 f32      u16   nearestBFloat16(a)
 '''
 
 

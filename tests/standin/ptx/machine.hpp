@@ -172,6 +172,12 @@ To converted(From a) {
     return a >= std::ldexp(From(1), Limits::digits) ? Limits::max() : To(a);
   }
 }
+// Returns the bits of the nearest bfloat16 number: of two the even one, and 0x7fff for NaN.
+inline u16 nearestBFloat16(f32 a) {
+  const u32 upper = as<u32>(a) >> 16, rest = as<u32>(a) & 0xffff;
+  const bool isUp = rest > 0x8000 || (rest == 0x8000 && upper % 2 == 1);
+  return a != a ? 0x7fff : u16(upper + (isUp ? 1 : 0));
+}
 // Returns 0 with the same sign for a subnormal number.
 template <class T>
 T flushed(T a) {
