@@ -104,8 +104,8 @@
  *  | identity   | x                                                                          |
  *
  *  The last two are linear and therefore also accept partial sums (index label P), unless the shift
- *  is not 0. So does "stopgradient", which returns x as well, and whose derivative is 0: no gradient
- *  passes it, and the adjoint of a network omits what only leads to it.
+ *  is not 0. So does "stopgradient", which returns x as well, and whose derivative is 0: gradients
+ *  do not pass it, and the adjoint of a network omits what only leads to it.
  *
  *  "prelu" (channels, int) is leakyrelu with a slope for each channel, its parameter weight, which
  *  begins at 0.25 (He et al. 2015).
