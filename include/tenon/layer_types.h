@@ -92,7 +92,8 @@
  *  | reciprocal | 1 / x                                                                      |
  *  | power      | x to the power of exponent (real, 2)                                       |
  *  | abs        | |x|, with derivative 0 at 0                                                |
- *  | clamp      | x within low and high (real), of which one may be left unset               |
+ *  | clamp      | x within low and high (real), of which one may be left unset; derivative 0 |
+ *  |            | at an end                                                                  |
  *  | sine       | sin x, x in radians (Sitzmann et al. 2020)                                 |
  *  | cosine     | cos x, x in radians                                                        |
  *  | tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh | as in the C library            |
@@ -103,8 +104,11 @@
  *  | identity   | x                                                                          |
  *
  *  The last two are linear and therefore also accept partial sums (index label P), unless the shift
- *  is not 0. "prelu" (channels, int) is leakyrelu with a slope for each channel, its parameter
- *  weight, which begins at 0.25 (He et al. 2015).
+ *  is not 0. So does "stopgradient", which returns x as well, and whose derivative is 0: gradients
+ *  do not pass it, and the adjoint of a network omits what only leads to it.
+ *
+ *  "prelu" (channels, int) is leakyrelu with a slope for each channel, its parameter weight, which
+ *  begins at 0.25 (He et al. 2015).
  *
  *  "flatten" reshapes [batch, channel, ...] to [batch, features], features in row-major order.
  *

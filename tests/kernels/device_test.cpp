@@ -266,16 +266,16 @@ TYPED_TEST(DeviceReal, PointwiseFunctionsAndTheirDerivatives) {
   x[1] = T(-400), x[2] = T(400), x[3] = T(5e6), x[4] = 0;
   const auto v = draw.reals<T>(n, -2, 2);
   for (Pointwise kind :
-       {Pointwise::Relu,      Pointwise::Tanh,    Pointwise::Sigmoid,  Pointwise::LeakyRelu,
-        Pointwise::Elu,       Pointwise::Gelu,    Pointwise::GeluTanh, Pointwise::Silu,
-        Pointwise::Softplus,  Pointwise::Exp,     Pointwise::Sine,     Pointwise::Cosine,
-        Pointwise::Clamp,     Pointwise::Abs,     Pointwise::Sqrt,     Pointwise::Reciprocal,
-        Pointwise::Power,     Pointwise::Log,     Pointwise::Softsign, Pointwise::Mish,
-        Pointwise::HardSwish, Pointwise::Selu,    Pointwise::Celu,     Pointwise::Scale,
-        Pointwise::Tan,       Pointwise::Asin,    Pointwise::Acos,     Pointwise::Atan,
-        Pointwise::Sinh,      Pointwise::Cosh,    Pointwise::Asinh,    Pointwise::Acosh,
-        Pointwise::Atanh,     Pointwise::Erf,     Pointwise::Floor,    Pointwise::Ceil,
-        Pointwise::Round,     Pointwise::Identity}) {
+       {Pointwise::Relu,      Pointwise::Tanh,     Pointwise::Sigmoid,     Pointwise::LeakyRelu,
+        Pointwise::Elu,       Pointwise::Gelu,     Pointwise::GeluTanh,    Pointwise::Silu,
+        Pointwise::Softplus,  Pointwise::Exp,      Pointwise::Sine,        Pointwise::Cosine,
+        Pointwise::Clamp,     Pointwise::Abs,      Pointwise::Sqrt,        Pointwise::Reciprocal,
+        Pointwise::Power,     Pointwise::Log,      Pointwise::Softsign,    Pointwise::Mish,
+        Pointwise::HardSwish, Pointwise::Selu,     Pointwise::Celu,        Pointwise::Scale,
+        Pointwise::Tan,       Pointwise::Asin,     Pointwise::Acos,        Pointwise::Atan,
+        Pointwise::Sinh,      Pointwise::Cosh,     Pointwise::Asinh,       Pointwise::Acosh,
+        Pointwise::Atanh,     Pointwise::Erf,      Pointwise::Floor,       Pointwise::Ceil,
+        Pointwise::Round,     Pointwise::Identity, Pointwise::NegativePart}) {
     SCOPED_TRACE(int(kind));
     const PointwiseFunction f(kind, 0.3, 1.5);
     auto points = x;

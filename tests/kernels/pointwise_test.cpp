@@ -37,6 +37,7 @@ const PointwiseFunction kFunctions[] = {Pointwise::Relu,
                                         Pointwise::Abs,
                                         Pointwise::Sqrt,
                                         {Pointwise::Clamp, kLow, kHigh},
+                                        Pointwise::NegativePart,
                                         Pointwise::Reciprocal,
                                         Pointwise::Log,
                                         Pointwise::Softsign,
@@ -142,6 +143,8 @@ long double valueOf(const PointwiseFunction& f, long double x) {
     return std::cos(x);
   case Pointwise::Clamp:
     return std::min<long double>(std::max<long double>(x, kLow), kHigh);
+  case Pointwise::NegativePart:
+    return x < 0 ? x : 0;
   case Pointwise::Abs:
     return std::abs(x);
   case Pointwise::Sqrt:
@@ -226,6 +229,8 @@ long double derivativeOf(const PointwiseFunction& f, long double x) {
     return -std::sin(x);
   case Pointwise::Clamp:
     return x > kLow && x < kHigh;
+  case Pointwise::NegativePart:
+    return x < 0;
   case Pointwise::Abs:
     return x > 0 ? 1 : -1;
   case Pointwise::Sqrt:
@@ -359,7 +364,15 @@ TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
   EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(2)), std::pair(T(2), T(0)));
   EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(-1)), std::pair(T(-1), T(0)));
   EXPECT_EQ(both({Pointwise::Clamp, -1, inf}, far), std::pair(far, T(1)));
-  EXPECT_EQ(both({Pointwise::Clamp, -1, inf}, T(-1)), std::pair(T(-1), T(1)));
+  EXPECT_EQ(both({Pointwise::Clamp, -1, inf}, T(-1)), std::pair(T(-1), T(0)));
+  EXPECT_EQ(both({Pointwise::Clamp, -inf, 1}, T(1)), std::pair(T(1), T(0)));
+  EXPECT_EQ(both({Pointwise::Clamp, -inf, 1}, -far), std::pair(-far, T(1)));
+  EXPECT_EQ(both(Pointwise::Relu, T(0)), std::pair(T(0), T(0)));
+  EXPECT_EQ(both(Pointwise::NegativePart, T(0)), std::pair(T(0), T(1)));
+  EXPECT_EQ(both({Pointwise::LeakyRelu, 0.5}, T(0)), std::pair(T(0), T(0.5)));
+  EXPECT_EQ(both({Pointwise::Elu, 0.5}, T(0)), std::pair(T(0), T(0.5)));
+  EXPECT_EQ(both(Pointwise::HardSwish, T(-3)), std::pair(T(0), T(0)));
+  EXPECT_EQ(both(Pointwise::HardSwish, T(3)), std::pair(T(3), T(1)));
   EXPECT_EQ(both({Pointwise::Power, 0}, T(0)), std::pair(T(1), T(0)));
   EXPECT_EQ(both({Pointwise::Power, 3}, T(-2)), std::pair(T(-8), T(12)));
   EXPECT_EQ(both(Pointwise::Log, T(0)).first, -inf);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names and parameters of pointwise layers. The functions themselves are tested in tests/kernels,
 // and their derivatives by the tests of all layers.
-#include "layer_run.hpp"
+#include "run_layer.hpp"
 
 #include "declaration/core/types.hpp"
 #include "declaration/types/pointwise.hpp"
@@ -106,6 +106,45 @@ TEST(PointwiseLayer, ReadsOptions) {
   options().clear();
   EXPECT_EQ(valueAtMinusTwo(leaky), -1);
   EXPECT_EQ(valueAtMinusTwo(scale), -6);
+}
+
+// y = x s(t), t = tanh x, where s stops gradients: dx = t dy, and the adjoint does not run tanh.
+TEST(StopGradient, PassesValuesButNoDerivative) {
+  for (const std::string split : {"S0", "S1", "B", "P"}) {
+    auto graph = test::newLayer(world(), "graph");
+    const int bent = addGraphNode(*graph, test::newPointwise(world(), "tanh"), {-1}),
+              stopped = addGraphNode(*graph, test::newLayer(world(), "stopgradient"), {bent});
+    addGraphNode(*graph, test::newLayer(world(), "multiply"), {-1, stopped});
+    test::Step step(graph, onWorld({4, 6}, split));
+    std::vector<double> x = test::elementsOf({4, 6}), y, dx, seed(x.size(), 3);
+    for (const double value : x) {
+      y.push_back(value * std::tanh(value));
+      dx.push_back(3 * std::tanh(value));
+    }
+    test::fillFrom(*step.x, x);
+    test::fillFrom(*step.dy, seed);
+    step.apply();
+    step.adjoint();
+    test::expectNear(test::gathered(*step.y), y, 1e-14, split.c_str());
+    test::expectNear(test::gathered(*step.dx), dx, 1e-14, split.c_str());
+    const MapList& list = graph->setup({step.x->layout()}).network().list();
+    for (const Step& done : adjointPass(list, {true}).steps)
+      EXPECT_FALSE(done.what == Do::Adjoint &&
+                   list.kernels()[list.maps()[done.map].object].name == "tanh");
+  }
+}
+
+// Alone it is a copy, of partial sums too, and the cotangent of its input is 0.
+TEST(StopGradient, AloneHasTheDerivativeZero) {
+  test::Step step(test::newLayer(world(), "stopgradient"), onWorld({5}, "P"));
+  fillConstant(*step.x, 3);
+  test::fillValid(*step.dy, 2);
+  fillConstant(*step.dx, 7);
+  step.apply();
+  step.adjoint();
+  EXPECT_EQ(step.y->layout(), step.x->layout());
+  EXPECT_EQ(test::gathered(*step.y), std::vector<double>(5, 3));
+  EXPECT_EQ(test::gathered(*step.dx), std::vector<double>(5, 0));
 }
 
 TEST(PointwiseLayer, RefusesSettingsThatItDoesNotHave) {

@@ -150,6 +150,9 @@ const Refusal kRefusals[] = {
     {"reduce", {{"dims", Numbers{1, 4}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"dimension 4", "[2,4,6,6]", "set dims"}},
     {"reduce", {{"dims", Numbers{1}}}, {{2, 0, 4}}, TENON_ERR_SHAPE, {"[2,0,4]", "at least 1 element in dimension 1"}},
     {"reduce", {{"dims", Numbers{1, 1}}}, {kRefusedImage}, TENON_ERR_ARG, {"[1,1]", "each once"}},
+    {"reduce",
+     {{"dims", Numbers{1}}, {"method", std::string("max")}, {"ties", std::string("first")}},
+     {{1, Index(1) << 25}}, TENON_ERR_SUPPORT, {"33554432 elements", "16777216", "set ties to"}},
     {"pixelshuffle", {{"upscale", Index(3)}}, {kRefusedImage}, TENON_ERR_SHAPE, {"one channel of 9", "[2,4,6,6]", "has 4"}},
     {"crossentropy", {}, {kRefusedImage}, TENON_ERR_SHAPE, {"[2,4,6,6]"}},
     {"meansquarederror", {}, {{0, 4}}, TENON_ERR_SHAPE, {"[0,4]", "at least 1 element"}},
@@ -214,7 +217,7 @@ TEST(Refusals, CoverEveryType) {
   // Types with lists of a mesh are tested in mesh_test.cpp.
   std::set<std::string> covered = {"dropout",       "flatten",  "repartition", "sequential",
                                    "graph",         "gather",   "segmentsum",  "sparsematrix",
-                                   "edgeattention", "indexmap", "linkedhalo"};
+                                   "edgeattention", "indexmap", "linkedhalo",  "stopgradient"};
   for (const Refusal& r : kRefusals)
     covered.insert(r.type);
   for (const std::string& name : pointwiseNames()) // they accept any shape

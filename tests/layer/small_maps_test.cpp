@@ -459,7 +459,8 @@ TEST(Selection, ANumberStandsForWhatAMaskExcludes) {
 }
 
 // Means, sums and maxima against loops. The cotangent of a maximum is divided equally among all
-// elements that have the maximal value, also if they are on different ranks.
+// elements that have the maximal value, or is that of the first of them in row-major order (ties is
+// "first"), also if they are on different ranks.
 TEST(Reduce, IsItsDefinition) {
   const struct {
     Shape in;
@@ -467,11 +468,14 @@ TEST(Reduce, IsItsDefinition) {
   } cases[] = {
       {{3, 4, 5}, {1}}, {{3, 4, 5}, {0, 2}}, {{2, 3, 4, 5}, {3, 2}}, {{7}, {0}}, {{2, 6}, {0, 1}}};
   for (const auto& [in, dims] : cases)
-    for (const char* method : {"mean", "sum", "max"})
+    for (const auto& [method, tied] :
+         {std::pair("mean", "shared"), {"sum", "shared"}, {"max", "shared"}, {"max", "first"}})
       for (const bool keeps : {false, true})
         for (const std::string& split : test::splitsOf(in)) {
-          const auto layer = test::layerWith(
-              "reduce", {{"method", std::string(method)}, {"dims", dims}, {"keep_dims", keeps}});
+          const auto layer = test::layerWith("reduce", {{"method", std::string(method)},
+                                                        {"dims", dims},
+                                                        {"keep_dims", keeps},
+                                                        {"ties", std::string(tied)}});
           test::Step step(layer, onWorld(in, split));
           std::vector<double> x = elementsOf(in);
           for (double& value : x)
@@ -500,6 +504,7 @@ TEST(Reduce, IsItsDefinition) {
           };
           const bool isMaximum = std::string(method) == "max";
           std::vector<double> y(elements(out), isMaximum ? -1e30 : 0), ties(elements(out), 0);
+          std::vector<bool> isFound(elements(out)); // the first, if it has all of the cotangent
           forEachIndex(in, [&, &in = in](const Shape& i) {
             const double value = x[placeOf(i, in)];
             double& at = y[place(i)];
@@ -515,12 +520,15 @@ TEST(Reduce, IsItsDefinition) {
           std::vector<double> dx;
           forEachIndex(in, [&, &in = in](const Shape& i) {
             const Index at = place(i);
-            dx.push_back(isMaximum ? (x[placeOf(i, in)] == y[at] ? seed[at] / ties[at] : 0)
+            const bool hasShare = x[placeOf(i, in)] == y[at] && !isFound[at];
+            isFound[at] = tied == std::string("first") && (isFound[at] || hasShare);
+            const double shares = tied == std::string("first") ? 1 : ties[at];
+            dx.push_back(isMaximum ? (hasShare ? seed[at] / shares : 0)
                                    : seed[at] / (method == std::string("mean") ? count : 1));
           });
           step.apply();
           step.adjoint();
-          const std::string what = std::string(method) + " of " + split;
+          const std::string what = std::string(method) + " of " + split + ", " + tied;
           test::expectNear(test::gathered(*step.y), y, isMaximum ? 0 : 1e-14, what);
           test::expectNear(test::gathered(*step.dx), dx, 1e-14, what);
           test::fillFrom(*step.x, elementsOf(in));

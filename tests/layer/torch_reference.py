@@ -16,7 +16,7 @@ POINTWISE = {
     'relu': lambda x, s: torch.relu(x), 'tanh': lambda x, s: torch.tanh(x), 'sigmoid': lambda x, s: torch.sigmoid(x),
     'gelu': lambda x, s: F.gelu(x), 'gelutanh': lambda x, s: F.gelu(x, approximate='tanh'),
     'silu': lambda x, s: F.silu(x), 'softplus': lambda x, s: F.softplus(x), 'exp': lambda x, s: torch.exp(x),
-    'sine': lambda x, s: torch.sin(x), 'identity': lambda x, s: x * 1,
+    'sine': lambda x, s: torch.sin(x), 'identity': lambda x, s: x * 1, 'stopgradient': lambda x, s: x.detach() + 0 * x,
     'leakyrelu': lambda x, s: F.leaky_relu(x, float(s['slope'])), 'elu': lambda x, s: F.elu(x, float(s['alpha'])),
     'scale': lambda x, s: x * float(s['factor']) + float(s['shift']), 'cosine': lambda x, s: torch.cos(x),
     'clamp': lambda x, s: torch.clamp(x, float(s['low']), float(s['high'])), 'abs': lambda x, s: torch.abs(x),
@@ -295,7 +295,7 @@ def evaluate(type_, s, x, p, target, states):
     if type_ == 'where':
         return torch.where(x[0] != 0, x[1], x[2])
     if type_ == 'reduce':
-        y = {'mean': torch.mean, 'sum': torch.sum, 'max': torch.amax}[s['method']](
+        y = {'mean': torch.mean, 'sum': torch.sum, 'max': torch.amax}[s['method']](  # without ties, by which max() differs
             x[0], dim=numbers(s, 'dims'), keepdim=s['keep_dims'] == 'true')
         return y if y.dim() > 0 else y.reshape(1)
     if type_ == 'pixelshuffle' and x[0].dim() == 4:

@@ -23,8 +23,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <limits>
-
 namespace tenon {
 
 namespace {
@@ -208,8 +206,7 @@ public:
       return makeTyped<LocalChannelAffine>(at.type, at.outputs());
     if (at.name() == "above")
       return makePointwise(at.type, Pointwise::Relu);
-    // "below" is min(x, 0), a clamp between -infinity and 0.
-    return makePointwise(at.type, {Pointwise::Clamp, -std::numeric_limits<double>::infinity(), 0});
+    return makePointwise(at.type, Pointwise::NegativePart);
   }
 
   Work work(const Form& form, int position) const override {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the pointwise functions y = f(x), such as relu, tanh and exp: one layer type for each
 // entry of kFunctions. The arithmetic of a function is in kernels/functors/pointwise.hpp; here are
-// its settings, which are its parameters, and what its derivative reads. Dropout is at the end of
-// the file.
+// its settings, which are its parameters, and what its derivative reads. Dropout and stopgradient
+// are at the end of the file.
 //
 // The derivative of f needs x or y of the forward evaluation, which is then saved. Where f'(x)
 // follows from y, such as 1 - y^2 of tanh, y is saved and not x, since the next layer often saves
@@ -14,6 +14,7 @@
 #include "declaration/types/pointwise.hpp"
 
 #include "declaration/core/elementwise.hpp"
+#include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/kernel/kernel_place.hpp"
 #include "sys/errors/error.hpp"
@@ -262,6 +263,40 @@ private:
 
 std::unique_ptr<Declaration> declareDropout() {
   return std::make_unique<Dropout>();
+}
+
+// stopgradient: y = x, whose derivative is declared to be 0, as of detach() in PyTorch. Its kernel
+// is a fixed map of the list, so a derivative omits it, and everything before it that nothing else
+// needs. No function of kFunctions, since other layers could not apply it to their output.
+
+namespace {
+
+class StopGradient final : public Elementwise {
+public:
+  StopGradient() : Elementwise("stopgradient", {}) {}
+  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
+  MapList maps(const Form& form, const Layouts&) const override {
+    MapList list;
+    const ValueId x = list.input("x", form.inputs.front());
+    list.output("y", form.output);
+    const ValueId u = addUse(list, x, "u", form.uses.front(), /*anyStrides=*/false),
+                  y = list.stagedOutput();
+    list.runFixed({.name = type()}, {u}, y);
+    list.unstage(y);
+    return list;
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makePointwise(at.type, Pointwise::Identity);
+  }
+
+private:
+  bool isLinear() const override { return true; }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareStopGradient() {
+  return std::make_unique<StopGradient>();
 }
 
 } // namespace tenon

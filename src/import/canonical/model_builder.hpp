@@ -85,6 +85,10 @@ public:
   // Drops elements in training; returns x if the network is imported for inference.
   Value dropout(Value x, double rate);
   Value sign(Value x);
+  // The square root of a sum of squares; its derivative is 0 where the sum is 0, as in PyTorch.
+  Value rootOfSquares(Value sum);
+  // Returns x with the derivative 0.
+  Value stopped(Value x);
 
   Value transpose(Value x, std::vector<int> permutation);
   Value reshape(Value x, std::vector<Index> shape); // one extent can be -1, it is computed
@@ -126,6 +130,11 @@ public:
                        std::optional<Index> ignoredClass, const std::string& reduction);
   // Returns flags with a new dimension of n elements: whether x is the index in it.
   Value oneHot(Value x, int dim, Index n);
+  // Selects elements of a dimension by indices that are computed or inputs, and that can count from
+  // the end: with taken() the dimensions of the indices take its place; with takenAlong() the
+  // indices have the dimensions of x, and select along this one.
+  Value taken(Value x, int dim, Value indices);
+  Value takenAlong(Value x, int dim, Value indices);
   // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
   Value triangle(Value x, bool isUpper, double diagonal);
   // Returns the main diagonal of two dimensions, as the last dimension of the result.
@@ -174,7 +183,8 @@ public:
   enum class Pool { Maximum, Average, AverageInside };
   Value pooling(Value x, Pool kind, const Windows& windows, bool ceil);
   Value adaptivePooling(Value x, const std::vector<Index>& size);
-  // Reduces by mean, sum, max, min or product. `keeps`: extents of 1 stay.
+  // Reduces by mean, sum, max, min or product. `keeps`: extents of 1 stay. Of "max of first" and
+  // "min of first" the first of equal elements has the whole derivative, not all of them a share.
   Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
   // Returns the index of the largest or smallest element of a dimension, which keeps extent 1; of
   // equal elements the first or the last one.
@@ -311,6 +321,7 @@ private:
   Value softplus(Value condition, Value a, Value b);
   Value softsign(Value x, Value divisor);
   Value decomposedNorm(Value difference, Value deviation);
+  static Value radicand(Value root);
   Value groupedNorm(Value x, const Shape& shape);
   Value weightedNorm(const std::string& function, Value x, Value c);
   Value paddedByZeros(const ModelValues& values, int dim);

@@ -25,12 +25,15 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
     else
       withOnes[static_cast<std::size_t>(d)] = 1;
   if (x->isKnown())
-    return foldedReduction(method, x, withOnes, keeps ? withOnes : withoutDims);
+    return foldedReduction(method.substr(0, method.find(" of first")), x, withOnes,
+                           keeps ? withOnes : withoutDims);
   if (method == "product")
     return reshape(productAlong(x, dims), keeps ? withOnes : withoutDims);
   // min x = -max(-x); there is no layer for the minimum.
-  if (method == "min")
-    return affine(reduce("max", affine(x, {-1}, {0}), dims, keeps), {-1}, {0});
+  if (method == "min" || method == "min of first")
+    return affine(
+        reduce(method == "min" ? "max" : "max of first", affine(x, {-1}, {0}), dims, keeps), {-1},
+        {0});
   if (withOnes == x->shape)
     return keeps ? x : reshape(x, withoutDims);
   ModelValue* result = make(ModelOp::Reduce, {x}, withOnes);

@@ -91,12 +91,23 @@ ModelBuilder::Value ModelBuilder::softsign(Value x, Value divisor) {
              : nullptr;
 }
 
+// The value whose square root this is, also as rootOfSquares() writes it; null for others.
+ModelBuilder::Value ModelBuilder::radicand(Value root) {
+  if (isFunction(root, "sqrt"))
+    return root->inputs[0];
+  const bool isSafe = root->op == ModelOp::Where && isFunction(root->inputs[2], "sqrt") &&
+                      root->inputs[0]->op == ModelOp::Compare &&
+                      root->inputs[0]->inputs[0] == root->inputs[1];
+  return isSafe ? root->inputs[1] : nullptr;
+}
+
 // Norm over one dimension: (x - mean) / sqrt(mean((x - mean)^2) + epsilon).
 ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviation) {
-  if (difference->op != ModelOp::Subtract || !isFunction(deviation, "sqrt"))
+  const Value squares = radicand(deviation);
+  if (difference->op != ModelOp::Subtract || !squares)
     return nullptr;
   const Value x = difference->inputs[0], mean = difference->inputs[1];
-  const Stem variance = stemOf(deviation->inputs[0]);
+  const Stem variance = stemOf(squares);
   const auto isMean = [](Value value) {
     return value->op == ModelOp::Reduce && value->function == "mean";
   };

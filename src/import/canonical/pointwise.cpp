@@ -51,7 +51,7 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
     return foldedUnary(function, x, parameters);
   if (x->isComplex() && function == "abs") {
     const Parts parts = partsOf(x);
-    return unary("sqrt", binary("add", binary("mul", parts.real, parts.real),
+    return rootOfSquares(binary("add", binary("mul", parts.real, parts.real),
                                 binary("mul", parts.imaginary, parts.imaginary)));
   }
   if (function == "neg")
@@ -259,6 +259,19 @@ ModelBuilder::Value ModelBuilder::compare(const std::string& function, Value a, 
 
 ModelBuilder::Value ModelBuilder::sign(Value x) {
   return binary("sub", compare("gt", x, number(0)), compare("lt", x, number(0)));
+}
+
+ModelBuilder::Value ModelBuilder::rootOfSquares(Value sum) {
+  if (sum->isKnown())
+    return unary("sqrt", sum);
+  const Value isZero = compare("eq", sum, number(0));
+  return where(isZero, sum, unary("sqrt", where(isZero, number(1), sum)));
+}
+
+ModelBuilder::Value ModelBuilder::stopped(Value x) {
+  if (x->isKnown())
+    return x;
+  return x->isComplex() ? complex(stopped(pairsOf(x))) : unary("stopgradient", x);
 }
 
 // If condition, a and b are all known constants, the result is computed now.

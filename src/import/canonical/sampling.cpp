@@ -35,6 +35,54 @@ ModelBuilder::Value ModelBuilder::oneHot(Value x, int dim, Index n) {
                  constant(ModelConstant::ofNumbers(indices, numbersFrom(0, n))));
 }
 
+namespace {
+
+// Indices of n elements, counted from the beginning.
+ModelBuilder::Value fromBegin(ModelBuilder& b, ModelBuilder::Value indices, Index n) {
+  return b.where(b.compare("lt", indices, b.number(0)),
+                 b.affine(indices, {1}, {static_cast<double>(n)}), indices);
+}
+
+} // namespace
+
+// The product of rows of flags with the matrix of all slices of x.
+ModelBuilder::Value ModelBuilder::taken(Value x, int dim, Value indices) {
+  const int d = dimension(dim, x->ndim()), inserted = indices->ndim();
+  const Index n = x->shape[static_cast<std::size_t>(d)], count = elements(indices->shape);
+  std::vector<int> order = {d}, back; // the dimension first; and the indices between the others
+  for (int e = 0; e < x->ndim(); ++e)
+    if (e != d)
+      order.push_back(e);
+  for (int e = 0; e < d; ++e)
+    back.push_back(inserted + e);
+  for (int e = 0; e < inserted; ++e)
+    back.push_back(e);
+  for (int e = d; e + 1 < x->ndim(); ++e)
+    back.push_back(inserted + e);
+  const Value ordered = transpose(x, order);
+  Shape shape = indices->shape;
+  shape.insert(shape.end(), ordered->shape.begin() + 1, ordered->shape.end());
+  checkShape(shape);
+  const Index rest = elements(Shape(ordered->shape.begin() + 1, ordered->shape.end()));
+  const Value flags = oneHot(fromBegin(*this, reshape(indices, {count}), n), 1, n);
+  return transpose(reshape(matmul(flags, reshape(ordered, {n, rest})), shape), back);
+}
+
+ModelBuilder::Value ModelBuilder::takenAlong(Value x, int dim, Value indices) {
+  const int d = dimension(dim, x->ndim());
+  check(indices->ndim() == x->ndim(), "its indices have another number of dimensions");
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  // In the other dimensions the indices can be fewer than the elements.
+  for (int e = 0; e < x->ndim(); ++e)
+    if (e != d)
+      x = slice(x, e, 0, indices->shape[static_cast<std::size_t>(e)]);
+  Shape shape = x->shape;
+  shape.insert(shape.begin() + d, 1);
+  return reduce("sum",
+                where(oneHot(fromBegin(*this, indices, n), d + 1, n), reshape(x, shape), number(0)),
+                {d + 1}, /*keeps=*/false);
+}
+
 // The mean is that of the weights of all elements. An ignored element has the weight 0.
 ModelBuilder::Value ModelBuilder::likelihoodLoss(Value logarithms, Value targets, Value weights,
                                                  std::optional<Index> ignoredClass,

@@ -57,11 +57,11 @@ Mapper::OrderedNode Mapper::makeConstant(const ModelValue& v) {
 // The function is elementwise, so the order of the input is kept.
 Mapper::OrderedNode Mapper::makeUnary(const ModelValue& v) {
   static const std::set<std::string> functions = {
-      "abs",      "acos",       "acosh",    "asin",      "asinh",     "atan", "atanh", "ceil",
-      "celu",     "clamp",      "cosh",     "cosine",    "dropout",   "elu",  "erf",   "exp",
-      "floor",    "gelu",       "gelutanh", "hardswish", "leakyrelu", "log",  "mish",  "power",
-      "relu",     "reciprocal", "round",    "selu",      "sigmoid",   "silu", "sine",  "sinh",
-      "softplus", "softsign",   "sqrt",     "tan",       "tanh"};
+      "abs",      "acos",       "acosh",        "asin",      "asinh",     "atan", "atanh", "ceil",
+      "celu",     "clamp",      "cosh",         "cosine",    "dropout",   "elu",  "erf",   "exp",
+      "floor",    "gelu",       "gelutanh",     "hardswish", "leakyrelu", "log",  "mish",  "power",
+      "relu",     "reciprocal", "round",        "selu",      "sigmoid",   "silu", "sine",  "sinh",
+      "softplus", "softsign",   "stopgradient", "sqrt",      "tan",       "tanh"};
   const OrderedNode x = nodeOf(v.inputs[0]);
   if (x.isRefused())
     return refused(v);

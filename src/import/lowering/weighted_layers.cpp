@@ -149,9 +149,15 @@ Mapper::OrderedNode Mapper::makeAdaptivePooling(const ModelValue& v) {
                           {{"size", Shape(v.shape.begin() + 2, v.shape.end())}});
 }
 
-// A mean over all of space is a separate layer.
+// A mean over all of space is a separate layer. The first of equal elements is that of the model's
+// order of dimensions.
 Mapper::OrderedNode Mapper::makeReduce(const ModelValue& v) {
-  const OrderedNode x = nodeOf(v.inputs[0]);
+  const bool isOfFirst = v.function == "max of first";
+  OrderedNode x = nodeOf(v.inputs[0]);
+  if (isOfFirst && v.dims.size() > 1 && !x.isRefused()) {
+    const Order plain = plainOrder(v.inputs[0]->ndim());
+    x = {nodeInOrder(v.inputs[0], plain), plain};
+  }
   if (x.isRefused())
     return refused(v);
   std::vector<int> space(x.order.begin() + std::min<std::ptrdiff_t>(2, std::ssize(x.order)),
@@ -167,8 +173,12 @@ Mapper::OrderedNode Mapper::makeReduce(const ModelValue& v) {
       if (v.inputs[0]->shape[at(x.order[position])] == 0)
         return refuse(v, fmt::format("the {} of nothing", v.function), "at least one element");
     }
-  return {emit({x.node}, "reduce", {{"method", v.function}, {"dims", dims}, {"keep_dims", true}}),
-          x.order};
+  NodeSettings settings = {{"method", isOfFirst ? std::string("max") : v.function},
+                           {"dims", std::move(dims)},
+                           {"keep_dims", true}};
+  if (isOfFirst)
+    settings.emplace_back("ties", std::string("first"));
+  return {emit({x.node}, "reduce", std::move(settings)), x.order};
 }
 
 Mapper::OrderedNode Mapper::makeResize(const ModelValue& v) {

@@ -52,7 +52,7 @@ ModelValues onnxReduce(const OnnxCall& c) {
   if (type == "ReduceLogSum")
     return {c.b.unary("log", c.b.reduce("sum", c.x(), dims, keeps))};
   const Value sum = c.b.reduce("sum", c.b.binary("mul", c.x(), c.x()), dims, keeps);
-  return {type == "ReduceL2" ? c.b.unary("sqrt", sum) : sum};
+  return {type == "ReduceL2" ? c.b.rootOfSquares(sum) : sum};
 }
 ModelValues onnxSoftmax(const OnnxCall& c) {
   return {c.b.softmax(c.x(), c.b.dimension(c.operands.integer("axis", -1), c.x()->ndim()))};

@@ -135,7 +135,7 @@ ModelValues onnxGather(const OnnxCall& c) {
   shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + d + 1, x->shape.end());
   if (!indices->isConstant())
-    return {c.b.refuse("Gather by indices that are computed or inputs", kIndexAdvice, shape)};
+    return {c.b.taken(x, d, indices)};
   return {c.b.reshape(c.b.gather(x, d, c.b.reshape(indices, {elements(indices->shape)})), shape)};
 }
 // Refuses indices that cannot be imported, with the reason.
@@ -179,7 +179,7 @@ ModelValues onnxGatherElements(const OnnxCall& c) {
   c.b.check(places->ndim() == x->ndim(), "its indices have another number of dimensions");
   shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
   if (!places->isKnown())
-    return onnxIndexed(c);
+    return {c.b.takenAlong(x, d, places)};
   if (const Value list = places->shape == shape ? c.b.placesAlong(places, d) : nullptr)
     return {c.b.gather(x, d, list)};
   return {c.b.gatherElements(x, positionsAlong(c, places, d), places->shape)};

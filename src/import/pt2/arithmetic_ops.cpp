@@ -19,13 +19,9 @@ using Value = ModelBuilder::Value;
 ModelValues unchanged(ModelBuilder&, const Operands& operands, const char*) {
   return {self(operands)};
 }
-// In inference it changes nothing; in training it would keep gradients from its argument.
+// The value itself, without a gradient for it.
 ModelValues detached(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands);
-  return {b.mode() == ModelMode::Training && !x->isKnown()
-              ? b.refuse("a detach, whose argument gets no gradient, in training",
-                         "the network in eval mode, or without detach()", x->shape)
-              : x};
+  return {b.stopped(self(operands))};
 }
 // Returns an argument as 0 and 1: a number is true if it is not 0.
 Value flagsOf(ModelBuilder& b, const Operands& operands, const char* name) {

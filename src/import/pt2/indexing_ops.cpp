@@ -3,8 +3,8 @@
 // name (Operands) and appends values to the canonical graph by the builder b; self() is the first
 // argument. The table at the end has a row per family of operators: name, function, and the
 // function's last argument `variant`, which selects what a shared function computes
-// (operator_rows.hpp). Only constant indices can be imported: a layer has the same indices in every
-// run.
+// (operator_rows.hpp). Elements at constant indices are moved; at indices that are computed, or are
+// inputs, they are sums over all elements of a dimension with flags.
 #include "import/pt2/operator_rows.hpp"
 
 #include <fmt/format.h>
@@ -85,11 +85,24 @@ Shape withPart(const Value& x, const Lists& lists, const Shape& part) {
   shape.insert(at, part.begin(), part.end());
   return shape;
 }
+// One list of indices that are computed; no flags.
+ModelValues computedIndex(ModelBuilder& b, const Operands& operands, Value x) {
+  const ModelValues indices = operands.values("indices");
+  int d = -1;
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (indices[i]) {
+      if (d >= 0 || operands.isFlagItem("indices", static_cast<int>(i)))
+        return indexed(b, operands, "");
+      d = static_cast<int>(i);
+    }
+  return d < 0 ? indexed(b, operands, "")
+               : ModelValues{b.taken(x, d, indices[static_cast<std::size_t>(d)])};
+}
 ModelValues index(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   const std::optional<Lists> lists = listsOf(b, operands, x);
   if (!lists)
-    return indexed(b, operands, "");
+    return computedIndex(b, operands, x);
   const Value from = merged(b, x, *lists);
   return {b.reshape(b.gather(from, static_cast<int>(lists->first), b.integers(lists->places)),
                     withPart(from, *lists, lists->shape))};
@@ -97,19 +110,21 @@ ModelValues index(ModelBuilder& b, const Operands& operands, const char*) {
 // Selects constant indices of one dimension.
 ModelValues indexSelect(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index");
-  if (!places->isConstant() || places->ndim() != 1)
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
+  if (places->ndim() != 1)
     return indexed(b, operands, "");
-  return {b.gather(x, b.dimension(operands.integer("dim"), x->ndim()), places)};
+  return {places->isConstant() ? b.gather(x, d, places) : b.taken(x, d, places)};
 }
-// Indices must be equal in all other dimensions, so whole slices are selected.
+// Whole slices if constant indices are equal in all other dimensions.
 ModelValues gather(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index");
   const int d = b.dimension(operands.integer("dim"), x->ndim());
   Shape shape = x->shape;
   b.check(places->ndim() == x->ndim(), "its indices have another number of dimensions");
   shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
-  const Value list = places->shape == shape ? b.placesAlong(places, d) : nullptr;
-  return list ? ModelValues{b.gather(x, d, list)} : indexed(b, operands, "");
+  const bool isOfSlices = places->isKnown() && places->shape == shape;
+  const Value list = isOfSlices ? b.placesAlong(places, d) : nullptr;
+  return {list ? b.gather(x, d, list) : b.takenAlong(x, d, places)};
 }
 // Adds slices of the source at constant indices of one dimension.
 ModelValues addAt(ModelBuilder& b, const Operands& operands, const char*) {

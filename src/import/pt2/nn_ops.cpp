@@ -187,7 +187,7 @@ ModelValues averagePool(ModelBuilder& b, const Operands& operands, const char*) 
               operands.flag("count_include_pad", true) ? ModelBuilder::Pool::Average
                                                        : ModelBuilder::Pool::AverageInside);
 }
-// Only a maximum over all of space has a layer.
+// Maxima over all of space, or of windows of one size.
 ModelValues adaptiveMaxPool(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   const std::vector<Index> size = operands.perDimension("output_size", 1, spatialOf(x));
@@ -195,9 +195,20 @@ ModelValues adaptiveMaxPool(ModelBuilder& b, const Operands& operands, const cha
   for (int d = x->ndim() - spatialOf(x); d < x->ndim(); ++d)
     space.push_back(d);
   if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; }))
-    return {b.reduce("max", x, space, /*keeps=*/true)};
-  return {b.refuse("an adaptive maximum pooling to several elements", "one to a single element",
-                   x->shape)};
+    return {b.reduce("max of first", x, space, /*keeps=*/true)};
+  ModelBuilder::Windows w;
+  for (std::size_t s = 0; s < size.size(); ++s) {
+    const Index extent = x->shape[static_cast<std::size_t>(space[s])];
+    if (size[s] < 1 || extent % size[s] != 0)
+      return {b.refuse("an adaptive maximum pooling to sizes that do not divide the extents",
+                       "sizes that do", x->shape)};
+    w.kernel.push_back(extent / size[s]);
+    w.stride.push_back(extent / size[s]);
+    w.dilation.push_back(1);
+    w.low.push_back(0);
+    w.high.push_back(0);
+  }
+  return {b.pooling(x, ModelBuilder::Pool::Maximum, w, /*ceil=*/false)};
 }
 ModelValues adaptivePool(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);

@@ -27,7 +27,7 @@ namespace {
 constexpr int kSchema = 8;                               // major version of PyTorch's schema
 constexpr Index kComplexFloat = 10, kComplexDouble = 11; // type numbers of complex elements
 constexpr Index kMaxStride = Index(1) << 60;
-constexpr std::ptrdiff_t kMaxRegions = 16; // of disabled autocast, each in the one before
+constexpr std::ptrdiff_t kMaxRegions = 16; // each in the one before
 
 // Converts the number of an element type in PyTorch's schema. Complex types are not in the table.
 std::optional<ElementType> torchType(Index code) {
@@ -352,28 +352,30 @@ private:
         readNode(node);
   }
 
-  // A region in which autocast is disabled is a graph among the arguments of a node: the arguments
-  // before it are the device, the type and whether autocast is enabled, those after it the values
-  // that the region reads. Its operators are those of the graph around it, with names of their own.
-  // Returns false for other nodes.
+  // A region in which autocast or gradients are disabled is a graph among the arguments of a node:
+  // an argument before it says so, those after it are the values that the region reads. Its
+  // operators are those of the graph around it, with names of their own. Returns false for others.
   bool readRegion(const JsonView& node) {
-    constexpr std::size_t kEnabled = 2, kGraph = 4;
-    if (node.at("target").name() != "torch.ops.higher_order.wrap_with_autocast")
+    constexpr std::string_view kRegion = "torch.ops.higher_order.wrap_with_";
+    const std::string target = node.at("target").name();
+    const bool stopsGradients = target == std::string(kRegion) + "set_grad_enabled";
+    if (!stopsGradients && target != std::string(kRegion) + "autocast")
       return false;
+    const std::size_t enabledAt = stopsGradients ? 0 : 2, graphAt = stopsGradients ? 1 : 4;
     const std::vector<JsonView> inputs = node.at("inputs").list();
-    if (inputs.size() <= kGraph || !inputs[kGraph].at("arg").has("as_graph") ||
-        !inputs[kEnabled].at("arg").has("as_bool") ||
-        inputs[kEnabled].at("arg").at("as_bool").flag())
+    if (inputs.size() <= graphAt || !inputs[graphAt].at("arg").has("as_graph") ||
+        !inputs[enabledAt].at("arg").has("as_bool") ||
+        inputs[enabledAt].at("arg").at("as_bool").flag())
       return false;
-    const JsonView region = inputs[kGraph].at("arg").at("as_graph"), graph = region.at("graph");
+    const JsonView region = inputs[graphAt].at("arg").at("as_graph"), graph = region.at("graph");
     const std::vector<JsonView> values = graph.at("inputs").list();
-    if (values.size() != inputs.size() - kGraph - 1)
+    if (values.size() != inputs.size() - graphAt - 1)
       region.fail("has another number of inputs than arguments");
     if (std::ranges::count(prefix_, '.') >= kMaxRegions)
       region.fail("is in too many other regions");
     std::map<std::string, std::string> arguments;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const ModelArgument outer = argument(inputs[kGraph + 1 + i].at("arg"));
+      const ModelArgument outer = argument(inputs[graphAt + 1 + i].at("arg"));
       if (!outer.isValue())
         region.fail("has an argument other than values");
       arguments.emplace(nameOf(values[i]), outer.text);
@@ -387,7 +389,7 @@ private:
       results.push_back(reference(output, nameOf(output)));
     arguments_.swap(arguments);
     prefix_ = prefix;
-    nameResults(node, std::move(results));
+    nameResults(node, stopsGradients ? "aten.detach.default" : "aten.alias.default", results);
     return true;
   }
   static std::string nameOf(const JsonView& value) {
@@ -399,7 +401,7 @@ private:
     value.fail("is not a value");
   }
   // The results of a region have names in the graph around it.
-  void nameResults(const JsonView& node, std::vector<ModelArgument> results) {
+  void nameResults(const JsonView& node, const char* type, std::vector<ModelArgument>& results) {
     ModelOperation names;
     for (const JsonView& output : node.at("outputs").list())
       readResult(output, names);
@@ -407,7 +409,7 @@ private:
       node.fail("has another number of results than its region");
     for (std::size_t i = 0; i < results.size(); ++i) {
       ModelOperation same;
-      same.type = "aten.alias.default";
+      same.type = type;
       same.label = names.results[i];
       same.arguments.emplace_back("self", std::move(results[i]));
       same.results = {names.results[i]};
@@ -469,8 +471,8 @@ private:
   Pt2Archive archive_;
   std::map<std::string, std::size_t> tensors_;   // index in program_.tensors, by name
   std::set<std::string> pickled_, definedNames_; // members that are pickles; names of values
-  // Inside regions of disabled autocast: what precedes the names of their values, and the values of
-  // the graph around that they read, by their names inside.
+  // Inside regions of disabled autocast or gradients: what precedes the names of their values, and
+  // the values of the graph around that they read, by their names inside.
   std::string prefix_;
   std::map<std::string, std::string> arguments_;
   ModelProgram program_;

@@ -56,15 +56,16 @@ ModelValues place(ModelBuilder& b, const Operands& operands, const char* variant
     shape.erase(shape.begin() + d);
   return {b.reshape(result, shape)};
 }
-// Maximum or minimum of all elements, along a dimension (with their indices), or of two tensors.
+// Maximum or minimum of all elements, along a dimension (with their indices, whose elements have
+// the derivative), or of two tensors.
 ModelValues extreme(ModelBuilder& b, const Operands& operands, const char* variant) {
   if (operands.has("other"))
     return {b.binary(variant, self(operands), operands.value("other"))};
-  ModelValues results = reduction(b, operands, variant);
-  if (operands.operation().results.size() > 1)
-    results.push_back(
-        place(b, operands, std::string_view(variant) == "max" ? "maximum" : "least")[0]);
-  return results;
+  if (operands.operation().results.size() < 2)
+    return reduction(b, operands, variant);
+  const bool isMaximum = std::string_view(variant) == "max";
+  return {reduction(b, operands, isMaximum ? "max of first" : "min of first")[0],
+          place(b, operands, isMaximum ? "maximum" : "least")[0]};
 }
 // sum((x - mean)^2) / (n - correction); the correction is 1 by default.
 Value variance(ModelBuilder& b, const Operands& operands) {
@@ -88,12 +89,12 @@ ModelValues varianceOf(ModelBuilder& b, const Operands& operands, const char*) {
   return {variance(b, operands)};
 }
 ModelValues deviationOf(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.unary("sqrt", variance(b, operands))};
+  return {b.rootOfSquares(variance(b, operands))};
 }
 // Returns the variance or standard deviation, and the mean.
 ModelValues meanAnd(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value x = self(operands), v = variance(b, operands);
-  return {std::string_view(variant) == "std" ? b.unary("sqrt", v) : v,
+  return {std::string_view(variant) == "std" ? b.rootOfSquares(v) : v,
           b.reduce("mean", x, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
 ModelValues logSumExp(ModelBuilder& b, const Operands& operands, const char*) {
@@ -118,7 +119,7 @@ ModelValues norm(ModelBuilder& b, const Operands& operands, const char*) {
     return {b.reduce(order > 0 ? "max" : "min", b.unary("abs", x), dims, keeps)};
   if (order != 2)
     return {b.refuse("a norm of this order", "the norms of order 1, 2 and infinity", {1})};
-  return {b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dims, keeps))};
+  return {b.rootOfSquares(b.reduce("sum", b.binary("mul", x, x), dims, keeps))};
 }
 
 } // namespace

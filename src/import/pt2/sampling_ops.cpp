@@ -50,21 +50,25 @@ ModelValues oneHot(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues embedding(ModelBuilder& b, const Operands& operands, const char*) {
   const Value table = operands.needed("weight"), places = operands.needed("indices");
   b.check(table->ndim() == 2, "its table has another number of dimensions than two");
-  // They change the gradient of the table alone.
-  const bool isPadded = operands.integer("padding_idx", -1) >= 0,
-             isScaled = operands.flag("scale_grad_by_freq", false);
-  if ((isPadded || isScaled) && !table->isKnown() && b.mode() == ModelMode::Training) {
-    Shape shape = places->shape;
-    shape.push_back(table->shape[1]);
-    return {b.refuse("an embedding with padding_idx or scale_grad_by_freq, whose table is trained",
-                     "one without them, a table that is a buffer, or the network in eval mode",
-                     shape)};
-  }
-  if (!places->isKnown())
-    return {b.matmul(b.oneHot(places, places->ndim(), table->shape[0]), table)};
   Shape shape = places->shape;
   shape.push_back(table->shape[1]);
-  return {b.reshape(b.gather(table, 0, b.reshape(places, {elements(places->shape)})), shape)};
+  // It changes the gradient of the table alone.
+  if (operands.flag("scale_grad_by_freq", false) && !table->isKnown() &&
+      b.mode() == ModelMode::Training)
+    return {b.refuse("an embedding with scale_grad_by_freq, whose table is trained",
+                     "one without it, a table that is a buffer, or the network in eval mode",
+                     shape)};
+  const Value rows =
+      places->isKnown()
+          ? b.reshape(b.gather(table, 0, b.reshape(places, {elements(places->shape)})), shape)
+          : b.matmul(b.oneHot(places, places->ndim(), table->shape[0]), table);
+  // The row with this index gets no gradient.
+  const Index padding = operands.integer("padding_idx", -1);
+  if (padding < 0 || table->isKnown())
+    return {rows};
+  shape.back() = 1;
+  const Value isPadding = b.compare("eq", b.reshape(places, shape), b.number(double(padding)));
+  return {b.where(isPadding, b.stopped(rows), rows)};
 }
 const char* reductionOf(ModelBuilder& b, const Operands& operands) {
   constexpr const char* kReductions[] = {"none", "mean", "sum"};

@@ -30,6 +30,7 @@ constexpr Index costOf(Pointwise function) {
   case Pointwise::Clamp:
   case Pointwise::Abs:
   case Pointwise::HardSwish:
+  case Pointwise::NegativePart:
   case Pointwise::Scale:
   case Pointwise::Identity:
     return 1;

@@ -47,8 +47,9 @@ enum class Pointwise {
   Erf,
   Floor, // Floor, Ceil and Round are constant between jumps: their derivative is 0
   Ceil,
-  Round, // to the nearest integer, halves to the even one
-  Scale, // alpha x + beta
+  Round,        // to the nearest integer, halves to the even one
+  NegativePart, // min(x, 0)
+  Scale,        // alpha x + beta
   Identity
 };
 

@@ -11,6 +11,7 @@
 //   erf                 2 / sqrt(pi) exp(-x^2), where erf x = 2 Phi(sqrt(2) x) - 1 and Phi is the
 //                       normal distribution function
 //   floor, ceil, round  0, also where they jump
+//   negative part       x > 0 ? 0 : 1, of min(x, 0)
 //
 // 1 - x^2 is computed as (1 - x) (1 + x), which has no cancellation near 1, and x^2 - 1 likewise.
 #pragma once
@@ -23,6 +24,18 @@ namespace tenon::pointwise {
 
 // What derivative() needs as its point: nothing, the argument x, or the value y.
 enum class Reads { Nothing, Argument, Value };
+
+struct NegativePart {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return x > T(0) ? T(0) : x; // NaN propagates
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    return x > T(0) ? T(0) : v;
+  }
+};
 
 struct Tan {
   static constexpr Reads kReads = Reads::Value;

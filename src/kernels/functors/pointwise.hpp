@@ -14,7 +14,7 @@
 //   softplus  log(1 + exp(x))           s(x)
 //   exp       exp x                     y
 //   sine, cosine   sin x, cos x         cos x, -sin x
-//   clamp     x < a ? a : x > b ? b : x   a < x < b ? 1 : 0; one end alone: x <= b ? 1 : 0
+//   clamp     x < a ? a : x > b ? b : x   a < x < b ? 1 : 0
 //   abs       |x|                       -1, 0 or 1
 //   sqrt      sqrt x                    1 / (2 y)
 //   reciprocal  1 / x                   -y^2
@@ -270,8 +270,7 @@ struct Clamp {
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    const bool isSingle = high - low > 1e308; // the other end is infinite
-    return (isSingle ? x >= T(low) && x <= T(high) : x > T(low) && x < T(high)) ? v : T(0);
+    return x > T(low) && x < T(high) ? v : T(0);
   }
 };
 
@@ -493,7 +492,7 @@ struct Everywhere {
 #define TENON_PLAIN_FUNCTIONS(X) \
   X(Relu) X(Tanh) X(Sigmoid) X(Gelu) X(GeluTanh) X(Silu) X(Softplus) X(Exp) X(Abs) X(Sqrt) \
   X(Reciprocal) X(Log) X(Softsign) X(Mish) X(HardSwish) X(Selu) X(Tan) X(Asin) X(Acos) X(Atan) \
-  X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erf) X(Floor) X(Ceil) X(Round)
+  X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erf) X(Floor) X(Ceil) X(Round) X(NegativePart)
 // clang-format on
 
 // Calls visit(functor) with the functor of the function.

@@ -248,11 +248,38 @@ class Ties(nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("low", torch.arange(-6.0, 2.0) / 4)
+        self.register_buffer("some", (torch.arange(6.0) % 2)[:, None])
+        self.register_buffer("slope", torch.tensor([0.5]))
 
     def forward(self, x):  # multiples of 1/4
         y = torch.clamp(x, -0.5, 0.5) + 4 * F.relu6(4 * x)
         y = y + 5 * torch.maximum(x, torch.tensor(0.5)) + 6 * torch.minimum(self.low, x) + 7 * F.hardtanh(x, -0.25, 0.25)
-        return y + 8 * torch.clamp(x, self.low, torch.tensor(0.5)) + 9 * torch.clamp(x, min=self.low)
+        y = y + 8 * torch.clamp(x, self.low, torch.tensor(0.5)) + 9 * torch.clamp(x, min=self.low)
+        y = y + 10 * torch.clamp(x, min=-0.5) + 11 * torch.clamp(x, max=0.25) + 12 * F.threshold(x, 0.25, 0.25) + 13 * x.abs()
+        y = y + F.hardswish(12 * x) + 3 * F.hardshrink(x) + 4 * F.softshrink(x) + 5 * F.elu(x, 0.5)
+        y = y + 2 * F.leaky_relu(x, 0.25) + 3 * F.prelu(x, self.slope) + 4 * F.celu(x, 0.5) + 5 * torch.where(x > 0, x, 2 * x)
+        y = y + x.max(2, keepdim=True)[0] + 2 * x.min(3, keepdim=True)[0] + 3 * x.amax((2, 3), keepdim=True) + 4 * x.amin(1, keepdim=True)
+        y = y + 5 * x.max() + 6 * F.max_pool2d(x, 3, 1, 1) + 7 * F.adaptive_max_pool2d(x, 1)
+        y = y + 8 * F.interpolate(F.adaptive_max_pool2d(x, (3, 2)), (6, 8)) + x.prod(3, keepdim=True)
+        zeros = x * self.some  # whose norms are 0 in some places
+        y = y + torch.linalg.vector_norm(zeros, dim=1, keepdim=True) + 2 * zeros.std(1, keepdim=True) + 3 * F.normalize(zeros, dim=3)
+        return y + 4 * torch.complex(zeros, zeros).abs() + 5 * x.norm(float("inf"), 1, keepdim=True) + 6 * x.norm(1, 2, keepdim=True)
+
+
+class Stops(nn.Module):
+    """Values that pass no gradient: detach(), regions without gradients, and one row of a table."""
+    def __init__(self):
+        super().__init__()
+        self.conv, self.table = nn.Conv2d(3, 3, 3, padding=1), nn.Embedding(4, 8, padding_idx=2)
+        self.register_buffer("rows", torch.tensor([2, 0, 2, 3, 1, 2]))
+
+    def forward(self, x):  # [batch, 3, 6, 8]
+        y = self.conv(x)
+        with torch.no_grad():
+            size = torch.sqrt((self.conv(x) ** 2).mean((2, 3), keepdim=True)) + self.table(self.rows).tanh()
+            shift = size.sin()
+        z = torch.fft.rfft(x).detach()
+        return y / (2 + size) + shift * x * y.detach() + self.table(self.rows) + 0.05 * (z * torch.fft.rfft(y)).real[..., 1:2]
 
 
 class Settings(nn.Module):
@@ -284,6 +311,10 @@ def views():
 
 def ties():
     write_bare("ties", Ties().double(), torch.randint(-4, 5, (2, 3, 6, 8)).double() / 4)
+
+
+def stops():
+    write("stops", Stops().double(), torch.randn(2, 3, 6, 8, dtype=torch.float64))
 
 
 def settings():
@@ -435,5 +466,5 @@ if __name__ == "__main__":
     torch.manual_seed(7)
     for name in sys.argv[1:] or ("parameter_values", "recurrence", "tables", "nothing", "hidden_one", "shifted_modes",
                                  "padded_modes", "filters", "functions", "places", "samples", "recurrences", "biases", "kinks", "views", "ties",
-                                 "settings"):
+                                 "settings", "stops"):
         globals()[name]()
