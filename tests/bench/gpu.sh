@@ -8,7 +8,8 @@
 #
 # FOLDER (results) gets report.txt, which is what is printed, device.json, machine.json, and results.tar with all logs.
 # cuBLAS, cuDNN and cuFFT are those of PyTorch's packages, of LD_LIBRARY_PATH, or of the loader's paths. Environment
-# variables: PYTHON (python3), TIME=400 seconds for everything, SMALL=1 for the smallest benchmarks.
+# variables: PYTHON (python3), TIME=400 seconds for everything, SMALL=1 for the smallest benchmarks, SLOW=1 times as long
+# for each program.
 set -uo pipefail
 results=${1:-$(dirname "$0")/results}
 mkdir -p "$results"
@@ -38,7 +39,7 @@ ip link set lo up 2>/dev/null # without which mpiexec does not start
 # within SECONDS COMMAND...: runs a command for at most so many seconds, and at most until the end of TIME. Returns 124
 # if it took longer, 125 if TIME ended before.
 within() {
-  local limit=$1 left=$((end - SECONDS)) status=0
+  local limit=$(($1 * ${SLOW:-1})) left=$((end - SECONDS)) status=0
   shift
   [[ $left -gt 5 ]] || return 125
   timeout -k 5 $((limit < left ? limit : left)) "$@" </dev/null || status=$?
