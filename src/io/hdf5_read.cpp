@@ -176,8 +176,14 @@ private:
     H5Sget_simple_extent_dims(space, extents.data(), nullptr);
     for (const hsize_t extent : extents)
       tensor.shape.push_back(static_cast<Index>(extent));
+    Index bytes = 0;
+    try {
+      bytes = tensor.bytes();
+    } catch (const Error&) {
+      subject_.fail(path, "its size does not fit into 64 bits");
+    }
     // Data are allocated when a dataset is created, so a smaller size is damage.
-    if (static_cast<hsize_t>(tensor.bytes()) != H5Dget_storage_size(set))
+    if (static_cast<hsize_t>(bytes) != H5Dget_storage_size(set))
       subject_.fail(path, "its data are not all in the file");
     tensor.digest = numberAttribute(set, "digest");
     contents_.tensors.push_back(std::move(tensor));

@@ -34,7 +34,7 @@ struct StoredDataset {
   Shape shape;
   std::uint64_t digest = 0;
 
-  // Throws TENON_ERR_SHAPE if they do not fit into 64 bits; in a damaged file they can be so many.
+  // Throws TENON_ERR_SHAPE if they do not fit into 64 bits; a reader of files has excluded that.
   Index bytes() const {
     return checkedProduct(elements(shape), dataTypeSize(type), "the bytes of a tensor");
   }

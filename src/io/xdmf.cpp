@@ -133,8 +133,8 @@ std::string hyperslab(const std::string& name, const StoredDataset& field, Index
 
 // Returns one XML attribute per component; item(i) returns the data item of component i.
 template <class Item>
-std::string attributesOf(const StoredFile& file, const StoredDataset& field, const char* center,
-                         Index count, Item item) {
+std::string attributesOf(const std::string& fileName, const StoredFile& file,
+                         const StoredDataset& field, const char* center, Index count, Item item) {
   const std::string name = fieldName(field);
   const auto componentList = file.values.find(componentsKey(name));
   const bool hasNames = componentList != file.values.end() &&
@@ -142,8 +142,8 @@ std::string attributesOf(const StoredFile& file, const StoredDataset& field, con
   const std::vector<std::string> names =
       componentNames(name, hasNames ? std::get<std::string>(componentList->second) : "", count);
   if (static_cast<Index>(names.size()) != count)
-    throw Error(TENON_ERR_FORMAT, fmt::format("field '{}' has {} and {} of components", name,
-                                              counted(count, "component"),
+    throw Error(TENON_ERR_FORMAT, fmt::format("file '{}': field '{}' has {} and {} of components",
+                                              fileName, name, counted(count, "component"),
                                               counted(static_cast<Index>(names.size()), "name")));
   std::string text;
   for (Index i = 0; i < count; ++i)
@@ -161,7 +161,7 @@ std::string onGrid(const std::string& name, const StoredFile& file, const Stored
   const std::size_t leading = field.shape.size() - static_cast<std::size_t>(grid.dimensions());
   const auto end = field.shape.begin() + static_cast<std::ptrdiff_t>(leading);
   const Shape values = spaceOf(field, grid);
-  return attributesOf(file, field, grid.isCellCentered ? "Cell" : "Node",
+  return attributesOf(name, file, field, grid.isCellCentered ? "Cell" : "Node",
                       elements(Shape(field.shape.begin(), end)), [&](Index i) {
                         return leading == 0 ? dataItem(name, field, values)
                                             : hyperslab(name, field, i, 0, leading, values);
@@ -230,7 +230,7 @@ std::string unstructured(const std::string& name, const StoredFile& file) {
 std::string onMesh(const std::string& name, const StoredFile& file, const StoredDataset& field) {
   const bool isNode = valueOf<std::string>(name, file, centerKey(fieldName(field))) == "node";
   const Shape rows{field.shape.front()};
-  return attributesOf(file, field, isNode ? "Node" : "Cell",
+  return attributesOf(name, file, field, isNode ? "Node" : "Cell",
                       elements(Shape(field.shape.begin() + 1, field.shape.end())), [&](Index i) {
                         return field.shape.size() == 1
                                    ? dataItem(name, field, rows)

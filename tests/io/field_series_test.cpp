@@ -211,14 +211,15 @@ TEST(FieldSeries, ContinuesAfterARestartAndOmitsDamagedFiles) {
 
 // A file of fields can be damaged. Fewer names than components would be read beyond their end, and
 // so would the shape of a field without dimensions, which has no rows: it is not a field of a mesh.
-TEST(Xdmf, RejectsFieldsWithoutANameForEachComponentAndWithoutRows) {
+TEST(Xdmf, RejectsFieldsWithoutANameForEachComponentAndLeavesOutThoseWithoutRows) {
   NamedFile fields{"a-000001.h5", {}};
   fields.file.values = {{"step", Index(1)}, {"time", 0.5}};
   putGrid(fields.file.values, {.origin = {0, 0}, .spacing = {1, 1}});
   fields.file.tensors = {{.path = "tensors/u", .type = TENON_FLOAT64, .shape = {3, 4, 4}}};
   EXPECT_NE(xdmfOfFile(fields).find("Name=\"u_2\""), std::string::npos); // without names of its own
   fields.file.values[componentsKey("u")] = std::string("east,north");
-  expectFieldError(TENON_ERR_FORMAT, "has 3 components and 2 names", [&] { xdmfOfFile(fields); });
+  expectFieldError(TENON_ERR_FORMAT, "a-000001.h5': field 'u' has 3 components and 2 names",
+                   [&] { xdmfOfFile(fields); });
   NamedFile mesh{"a-000002.h5", {}};
   mesh.file.values = {{"step", Index(2)}, {"time", 1.0}, {kMeshShape, std::string("triangle")}};
   mesh.file.values[centerKey("u")] = std::string("cell");

@@ -41,7 +41,7 @@ TYPED_TEST(Rounds, ToTheNearestAndOfTwoToTheEven) {
   const NoTraps noTraps; // some numbers are too large for a float
   Draw draw(61);
   // Zeros, 1 and the halves 1 + 2^-8 and 1 + 3 2^-8 beside it; the largest numbers; numbers below
-  // the normal ones; and infinities.
+  // the normal ones, and one just above the smallest of these; and infinities.
   std::vector<double> values{0.0,          -0.0,     1,         1.00390625, 1.01171875,
                              3.4028235e38, -3.4e38,  3.3961e38, 1e-45,      1.2e-38,
                              -9.2e-41,     INFINITY, -INFINITY};

@@ -186,7 +186,8 @@ TYPED_TEST(ColumnMlpKernel, IsItsDefinitionAtEachPoint) {
           c.widths.push_back(draw.integer(1, 21));
         expectMlp<T>(draw, c);
       }
-    // A network as solvers use it, for numbers of points below, at and above those of a block.
+    // A network as solvers use it, for numbers of points below and above those of a block, and for
+    // the 64 of a block without vector instructions.
     Case network{.widths = {8, 32, 32, 4},
                  .rows = 1,
                  .columns = 1,

@@ -37,9 +37,9 @@ TEST(StoreChoice, TakesTheFasterWayAndTriesTheOtherMoreAndMoreSeldom) {
   }
 }
 
-// A longer time moves the recorded one by a quarter of the difference, which counts at most as four
-// times the recorded time: two slow stores make 1 to 1.75 and 3.1, more than the 2 of the other
-// way. The rest of the ten are trials.
+// A longer time, which counts at most as four times the recorded one, moves that by a quarter of
+// the difference: two slow stores make 1 to 1.75 and 3.1, more than the 2 of the other way. The
+// rest of the ten are trials.
 TEST(StoreChoice, LeavesAWayAtOnceThatHasBecomeSlow) {
   StoreChoice choice(StoreWay::Auto, 1);
   storeOften(choice, 1000, 1e-10, 2e-10);

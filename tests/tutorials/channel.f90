@@ -99,7 +99,7 @@ contains
       call pass(ch, a(0:nc + 1, 1), a(0:nc + 1, nr + 1), ch%below, ch%above)
       call pass(ch, a(0:nc + 1, nr), a(0:nc + 1, 0), ch%above, ch%below)
       if (ch%below == MPI_PROC_NULL) a(0:nc + 1, 0) = merge(0._real64, sign*a(0:nc + 1, 1), on_faces)
-      ! w(nr) is on the upper wall, about which w is odd: its mirror image is w(nr - 1).
+      ! w(nr) is on the upper wall, about which w is odd: w(nr + 1) is the mirror image of w(nr - 1).
       if (ch%above == MPI_PROC_NULL) a(0:nc + 1, nr + 1) = sign*a(0:nc + 1, merge(nr - 1, nr, on_faces))
     end subroutine fill
   end subroutine fill_ghosts
@@ -238,7 +238,7 @@ contains
     call create_closure(ch, filled, c)
     call differentiate(ch, direction, c, its)
     its%messages = c%messages
-    call evaluate(ch, c, event, its%total) ! y is still that at x + h/2 direction
+    call evaluate(ch, c, event, its%total) ! until here y was that at x + h/2 direction
     call tenon_get_array_read(c%y, y)
     output(ch%low(1):ch%high(1), ch%low(2):ch%high(2), :) = y(:, :, :, 1)
     call tenon_restore_array_read(c%y, y)

@@ -141,7 +141,8 @@ SampleSeries::SampleSeries(const std::string& pattern, const std::string& variab
                       .file = std::move(one.file)});
     shape_[0] = parts_.back().end;
   }
-  // Values of different types or packings are read as doubles, which hold all of them.
+  // Packed values, and values of different types, are read as doubles; integers beyond 2^53 are
+  // rounded.
   type_ = areSame && !arePacked ? facts_.type : TENON_FLOAT64;
 }
 

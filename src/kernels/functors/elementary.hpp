@@ -308,7 +308,7 @@ TENON_DEVICE double sineFrom(const double (&c)[Terms], double x, double half) {
   const double m = (rounded - F::kRound) + half;
   const double r = ((x - m * kPi[0]) - m * kPi[1]) - m * kPi[2], z = r * r;
   const double size = r * (1 + z * polynomial(c, z));
-  // The lowest bit of `rounded` is that of m: an odd m changes the sign.
+  // The lowest bit of `rounded` is that of m - half, which changes the sign if it is odd.
   return std::bit_cast<double>(bitsOf(size) ^ (bitsOf(rounded) << 63));
 }
 
