@@ -110,7 +110,8 @@ TENON_EXTERN TenonErrorCode TenonObjectGetType(TenonObject object, char type[], 
  *                      job
  *  @param[out] comm    communicator
  *  @return TENON_ERR_SUPPORT  the object has no communicator, such as a described machine or a list
- *                             of placements
+ *                             of placements, or is an index map, links or edges, which do not
+ *                             return theirs
  */
 TENON_EXTERN TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) TENON_NOEXCEPT;
 
@@ -127,7 +128,8 @@ TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
 /** @brief Prints an object, on rank 0 of its communicator. Not collective.
  *
  *  Prints on every rank that makes the call if the object has no communicator, such as a described
- *  machine. What is printed:
+ *  machine, and for index maps, links and edges, of which each rank prints its part. What is
+ *  printed:
  *
  *  - process grid, layout: all that defines them
  *  - tensor: layout, data type, and whose memory the array is
@@ -139,6 +141,7 @@ TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
  *    for buffers, and for saved activations
  *  - optimizer, dataset: type and settings
  *  - checkpoint, series of fields: what was added, and size and speed of the last file
+ *  - index map, links, edges: the whole in one line, and what this rank has or sends
  *  - machine: levels, links, and levels left out by discovery
  *  - plan that is set up: for each layer its parallelization as a grid; the second-best
  *    parallelization and the cost of the plan with it; layouts of inputs and output; predicted

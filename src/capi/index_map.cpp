@@ -74,7 +74,8 @@ TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned, TenonIn
       return listOf(ids, count, "ids");
     });
     const IndexMapPtr indexMap = makeIndexMapFromIds(*communicator, owned, list);
-    // Only the ids of owned nodes are stored: a ghost is stored at its owner.
+    // Only the ids of owned nodes are stored. CreateSorted needs each node once, from its owner; a
+    // ghost is a copy of a node that another rank owns.
     list.resize(static_cast<std::size_t>(owned));
     createMap(communicator, map, indexMap, std::move(list));
   });
@@ -121,6 +122,9 @@ TenonErrorCode TenonIndexMapCreateCells(TenonLayout from, TenonLayout to, const 
   });
 }
 
+// `shape` has the extents of the tensors, 0 for joint dimensions, whose extents are those of the
+// map. For a map from ids, the domain has the owned nodes, and the range has the ghosts too. For
+// fields with 8 channels, for example, pass {0, 8}.
 TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim, const TenonInt shape[],
                                        TenonLayout* domain, TenonLayout* range) noexcept {
   return guard(__func__, [&] {

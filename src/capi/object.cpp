@@ -5,8 +5,8 @@
 // declared in tenon/object.h, derefObject() in capi/arguments.hpp.
 //
 // The base class Object cannot have a virtual function for the object's communicator, because its
-// module, sys, does not depend on MPI. Instead, commOfAny() tries each class that has a
-// communicator, by dynamic_cast.
+// module, sys, does not depend on MPI. Instead, commOfAny() tries a list of classes by
+// dynamic_cast.
 #include "sys/errors/object.hpp"
 
 #include "capi/collective.hpp"
@@ -74,7 +74,9 @@ tenon::CommPtr commOfOneOf(tenon::Object& object) {
   return comm;
 }
 
-// Returns the communicator of an object, or null for one that is local to each process.
+// Returns the communicator of an object, or null if it is local to each process. Index maps, links
+// and edges (IndexMapObject, LinksObject, EdgesObject) also count as local although they have one:
+// their texts tell what the calling rank has, so each rank prints its own.
 tenon::CommPtr commOfAny(tenon::Object& object) {
   using namespace tenon;
   return commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset,
@@ -129,7 +131,7 @@ TenonErrorCode TenonObjectView(TenonObject object) noexcept {
   return guard(__func__, [&] {
     Object& base = any(object);
     const std::string text = base.describe();
-    // A local object is printed by each process that calls this, any other by rank 0.
+    // Printed by each process that calls this if the object counts as local, otherwise by rank 0.
     const CommPtr comm = commOfAny(base);
     if (!comm || comm->rank() == 0)
       print(viewText(text));

@@ -79,6 +79,8 @@ Network networkOf(const ImportedNetwork& imported, int inputs) {
                   .elementBytes = kFloatBytes};
   for (const LayerDescription::Node& described : imported.graph.nodes) {
     NetworkNode& node = network.nodes.emplace_back();
+    // `reads` has numbers of nodes, or -1, -2, ... for the inputs of the network. The compiler
+    // counts the inputs first, then the nodes.
     for (const int name : described.reads)
       node.reads.push_back(name < 0 ? -1 - name : inputs + name);
     if (described.sameAs >= 0) {
@@ -100,6 +102,7 @@ Network networkOf(const ImportedNetwork& imported, int inputs) {
 // parameters, and the block of each rank.
 class Reporter {
 public:
+  // splitOf() also creates grid_, which is declared before properties_. layoutsOf() reads both.
   Reporter(const ImportedNetwork& network, const std::vector<Shape>& inputs, Index processes)
       : network_(network), inputs_(static_cast<int>(inputs.size())),
         spatial_(std::max(static_cast<int>(inputs.front().size()) - 2, 0)),
@@ -200,9 +203,12 @@ private:
     activations_ += elements(form.output.box(0));
   }
 
-  // Adds the largest numbers over the ranks for each move of one evaluation.
+  // Adds the largest numbers over the ranks for each move of one evaluation. All nodes run in
+  // inference: without the maps of training, and without saved values (`keeps`). Operators that use
+  // lists (index maps, linked halos) are left out, since their messages do not follow from layouts.
   void countMessages(const MovementTarget& target) {
     const MapList& list = compiled_.list();
+    // At least one flag, because an empty list means that all nodes are in training.
     const InInference all(static_cast<std::size_t>(std::max(1, list.nodes())), true);
     const Pass apply = applyPass(list, compiled_.order(), all, /*keeps=*/false);
     for (const PassMove& move : movesOf(compiled_, list, apply)) {
@@ -236,8 +242,10 @@ private:
     const LayerDescription& layer = network_.layer(static_cast<int>(number));
     const Layouts& reads = compiled_.nodes()[number].inputs;
     Sights sights(static_cast<std::size_t>(spatial_));
+    // Begins with nothing, and takes the largest field of all inputs. (The spacing of an input can
+    // be less than the default of 1.)
     for (Sight& sight : sights)
-      sight = {0, 0, 0};
+      sight = {.before = 0, .after = 0, .spacing = 0};
     // A constant does not depend on the input.
     bool isBounded = spatial_ > 0;
     if (isBounded && layer.type == "constant")
@@ -291,9 +299,12 @@ private:
       sight.after += (span - low) * sight.spacing;
       sight.spacing *= number("stride", isPool ? static_cast<Index>(k) : 1);
     } else if (type == "pad") {
+      // Output i is input i - padding, so the field moves down by the padding.
       sight.before += number("padding", 0) * sight.spacing;
       sight.after -= number("padding", 0) * sight.spacing;
     } else if (type == "transposedconv") {
+      // Output o reads the inputs (o + low - (k - 1)) / step to (o + low) / step, and its own
+      // position is o / step.
       const double k = number("kernel", 1), low = number("padding", 0), step = number("stride", 1);
       sight.before += std::max(0.0, std::ceil((k - 1 - low) / step)) * sight.spacing;
       sight.after += std::max(0.0, std::floor(low / step)) * sight.spacing;
@@ -453,11 +464,12 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
   for (const std::string& line : network.normalisations)
     text += fmt::format("  {}\n", line);
   Index numbers = 0, fixed = 0;
-  for (const ImportedNetwork::Parameter& parameter : network.parameters)
-    (network.graph.nodes[static_cast<std::size_t>(parameter.node)].layer.frozen ||
-             parameter.name.starts_with("running_")
-         ? fixed
-         : numbers) += parameter.value.elements();
+  for (const ImportedNetwork::Parameter& parameter : network.parameters) {
+    const bool isFixed =
+        network.graph.nodes[static_cast<std::size_t>(parameter.node)].layer.frozen ||
+        parameter.name.starts_with("running_"); // the statistics of a batch norm
+    (isFixed ? fixed : numbers) += parameter.value.elements();
+  }
   text += listOfLayers(network);
   text += fmt::format("{} parameters, and {} constants that are not trained{}\n", numbers, fixed,
                       isOnnx ? "; from ONNX: weights may be folded" : "");

@@ -47,8 +47,9 @@ static PetscErrorCode SetColumn(Mat B, PetscInt block, PetscInt column, Vec y) {
   PetscFunctionReturn(0);
 }
 
-/* Checks that J and B have the same product with a random vector, up to rounding. x and y are work
- * space. */
+/* Checks that J and B have the same product with a random vector. The tolerance of 1000 units is
+ * for the rounding errors of all layers of the network; an entry that B lacks makes a difference of
+ * its own size. x and y are work space. */
 static PetscErrorCode CheckBlocksAreAll(Mat J, Mat B, Vec x, Vec y) {
   Vec z;
   PetscReal norm, difference;
@@ -70,6 +71,7 @@ static PetscErrorCode CheckBlocksAreAll(Mat J, Mat B, Vec x, Vec y) {
   PetscFunctionReturn(0);
 }
 
+/* An error is in `code` until the work space is destroyed; PetscCall() would return at once. */
 static PetscErrorCode Fill(Mat J, Mat B, PetscInt block) {
   Vec x, y;
   PetscInt column;
@@ -107,6 +109,7 @@ PetscErrorCode TenonPetscMatAssembleBlocks(Mat J, Mat* B) {
              "diagonal need as many",
              (long long)rows, (long long)columns);
   PetscCall(MatGetLocalSize(J, &m, &n));
+  /* One block in each row of blocks, that of the diagonal; none in columns of other ranks. */
   PetscCall(MatCreateBAIJ(PetscObjectComm((PetscObject)J), rows, m, n, PETSC_DETERMINE,
                           PETSC_DETERMINE, 1, NULL, 0, NULL, B));
   code = Fill(J, *B, rows);

@@ -15,7 +15,7 @@
 namespace tenon {
 
 LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels) {
-  Index ranks = deviceCount(levels);
+  Index ranks = deviceCount(levels); // in a unit of the level; first in the whole machine
   bool isNode = true;
   for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
     ranks /= levels[level];

@@ -5,7 +5,8 @@
 //    6    Eq. 8, one grid for all layers; batch 2048, 8 to 512 processes
 //    7    Eq. 8, convolutions with batch parallelism alone; batch 2048, 8 to 512 processes
 //    9    as 6, with 4 samples for each process: the paper does not say which batches it has
-//    10   batch 512 on 512 to 4096 processes: Eq. 9, and Eq. 8 with model parallelism in its place
+//    10   batch 512 on 512 to 4096 processes, of which 512 groups have a sample each: Eq. 9, where
+//         the processes of a group divide the domain, and Eq. 8, where they divide the model
 #pragma once
 
 #include "sys/types.hpp"
@@ -27,7 +28,9 @@ struct FigurePanel {
   std::vector<FigureBar> bars;
 };
 
-// The panels of a figure; none for a number that is not listed above.
+// The panels of a figure; none for a number that is not listed above. `network` is a name or a file
+// (readNetworkSource(), named_plan.hpp). The latency is in seconds, and the bandwidth in bytes per
+// second.
 std::vector<FigurePanel> figureOf(const std::string& network, Index figure, double latency,
                                   double bandwidth);
 

@@ -98,8 +98,11 @@ double T1Model::haloSeconds(const TableLayer& layer, const Parts& parts, double 
   return layer.readsInput ? seconds : 2 * seconds;
 }
 
-// Seconds in which `among` processes, which have parts of the output or partial sums, gather or
-// reduce it; the product of the other splits is `others`.
+// Seconds in which groups of `among` processes gather the output of a layer, of which each process
+// has a part, or reduce it, of which each has partial sums. `others` is the number of such groups,
+// the product of all other splits. Example: with 2 parts of the output channels, 4 of the input
+// channels and s b = 8, the contributions of the input channels are reduced with among = 4 and
+// others = 16.
 double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others) const {
   const double r = static_cast<double>(among);
   return link_.alpha * std::log2(r) + link_.beta * kWordBytes * batch_ * layer.outputElements() /
@@ -114,7 +117,7 @@ double T1Model::layerSeconds(int layer, int parallelization, Precision /*precisi
   const Index spaceAndBatch = parts.space * parts.batch;
   const double channels = static_cast<double>(row.inChannels) / double(parts.inputs);
   double seconds = gradientSeconds(row, parts) + haloSeconds(row, parts, channels);
-  if (parts.inputs > 1)
+  if (parts.inputs > 1) // a reduce-scatter of the output, and its adjoint, which costs the same
     seconds += 2 * gatherSeconds(row, parts.inputs, outputs * spaceAndBatch);
   if (!network_.isRead(layer)) // assumption 11
     seconds += gatherSeconds(row, parts.channels, spaceAndBatch);

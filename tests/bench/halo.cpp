@@ -22,11 +22,13 @@
 namespace tenon::bench {
 namespace {
 
+// The targets on two ranks, for cells that did not change: at most 1.5 times the limit, on arrays
+// of the library, and 0.65 times PETSc, on arrays of the user.
 constexpr Target kLibrary{1.5}, kCaller{0.65};
 
 // A ping-pong between the two ranks of each pair.
 void pingPong(MPI_Comm comm, const Slabs& s) {
-  const int peer = s.rank ^ 1;
+  const int peer = s.rank ^ 1; // of the pairs 0 and 1, 2 and 3, ...; the last rank can have none
   double ball = 0;
   for (int i = 0; i < 2 && peer < s.ranks; ++i) {
     if (s.rank < peer)
@@ -45,6 +47,8 @@ void addChecked(Race& race, MPI_Comm comm, const Slabs& s, const std::string& me
       s.change(data);
     run();
   };
+  // The first step also opens the lanes between ranks (linop/carriers/node_carrier.hpp). The second
+  // one, whose values are checked, is like those that are timed.
   step();
   step();
   requireEqual(comm, method, Values(data, data + s.size()), s.values(true));
@@ -71,7 +75,7 @@ void measure(MPI_Comm comm, int cells, int width, bool changes) {
   Race race(comm,
             fmt::format("halo {}^3 x {}, width {}{}", cells, kChannels, width,
                         changes ? ", changed" : ""),
-            cells > 64 ? 10 : 30);
+            /*calls=*/cells > 64 ? 10 : 30);
   std::vector<std::unique_ptr<Halo>> halos;
   for (const bool bind : {false, true})
     for (const Memory whose : kMemories) {

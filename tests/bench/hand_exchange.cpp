@@ -78,7 +78,8 @@ void HandExchange::send(Part& part) {
             comm_, &sends_.emplace_back());
 }
 
-// Waits for any message; returns the number of its receive.
+// Waits for any message; returns the number of its receive, which is the number of its part, since
+// receiveBuffers() starts a receive for each part, in order.
 int HandExchange::nextReceived() {
   int index = 0;
   MPI_Waitany(static_cast<int>(receives_.size()), receives_.data(), &index, MPI_STATUS_IGNORE);

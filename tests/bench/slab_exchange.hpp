@@ -10,13 +10,14 @@
 
 namespace tenon::bench {
 
-// Returns part number `part` of a balanced division into `parts` parts, the larger ones first.
 struct Span {
   int begin, count;
 };
+// Returns part number `part` of a balanced division into `parts` parts, the larger ones first.
 Span partOf(int elements, int parts, int part);
 
-// The exchange on one communicator, by several functions of MPI.
+// The exchange on one communicator, by several functions of MPI. On each rank the functions read
+// x[own rows, columns, inner] and write y[rows, own columns, inner].
 class SlabExchange {
 public:
   SlabExchange(MPI_Comm comm, int rows, int columns, int inner);

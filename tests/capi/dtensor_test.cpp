@@ -2,7 +2,8 @@
 // Distributed tensors in the C API: creation, fills, norms and arithmetic; arrays of the program
 // that are placed in a tensor, with strides and ghosts; access to a tensor's array; private
 // tensors; and the errors, which all ranks return alike even if only the last one passes a wrong
-// argument (isLast()). The expected numbers follow from constant fills, and are computed by hand.
+// argument (isLast()): expectCommonCode() compares the message between the ranks, expectCode() only
+// reads this rank's. The expected numbers follow from constant fills, and are computed by hand.
 //
 // Layouts are abbreviated: "S0" splits dimension 0 among the ranks, "B" gives every rank a copy,
 // "P" gives every rank a summand of the tensor, "R" gives all of it to rank 0.
@@ -112,6 +113,7 @@ TEST_F(CApi, APrivateTensorIsCopiedByFork) {
     expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &array));
     auto* cells = static_cast<double*>(array);
     EXPECT_EQ(cells[3], 7); // the change of memory has kept the values
+    // On one rank no memory is shared with other ranks, so nothing is promised for a child process.
     if (isPrivate || worldSize() > 1) {
       const auto expected = isPrivate ? std::pair(1.0, 2.0)
                                       : std::pair(2.0, 3.0); // as the header of the function warns
@@ -234,7 +236,7 @@ TEST_F(CApi, MeasuresFailWithTheSameErrorOnAllRanks) {
                    {"norm is NULL"});
   EXPECT_EQ(value, -1);
   expectSuccess(TenonDTensorPairing(x, p, &value));
-  EXPECT_EQ(value, 0);
+  EXPECT_EQ(value, 0); // new tensors are zero
   for (TenonDTensor* one : {&x, &p, &single, &labels})
     expectSuccess(TenonDTensorDestroy(one));
   expectSuccess(TenonLayoutDestroy(&copies));

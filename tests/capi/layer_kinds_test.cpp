@@ -73,6 +73,7 @@ TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
     } else {
       expectSuccess(TenonObjectSetText(objectOf(layer_), "overlap", "on"));
     }
+    // Two elements of the window with inputs of 3 and weights of 0.5, and the bias.
     EXPECT_EQ(largestOutput({1, 1, 16}, 3, 0.5), 2 * 3 * 0.5 + 0.5);
     ::testing::internal::CaptureStdout();
     expectSuccess(TenonObjectView(objectOf(layer_)));
@@ -101,7 +102,7 @@ TEST_F(LayerKinds, CeilModeAddsAWindow) {
 TEST_F(LayerKinds, FunctionsHaveTheirParameters) {
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "leakyrelu", &layer_));
   expectSuccess(TenonObjectSetReal(objectOf(layer_), "slope", 0.25));
-  EXPECT_EQ(largestOutput({4}, -2, 0), 0.5);
+  EXPECT_EQ(largestOutput({4}, -2, 0), 0.5); // |0.25 * -2|
   expectCode(TENON_ERR_STATE, TenonObjectSetReal(objectOf(layer_), "slope", 1), {"set up"});
   expectSuccess(TenonLayerDestroy(&layer_));
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "scale", &layer_));
@@ -115,7 +116,7 @@ TEST_F(LayerKinds, MeanSquaredErrorComparesWithItsTarget) {
   TenonDTensor target = tensor(split, TENON_FLOAT32);
   expectSuccess(TenonDTensorFillConstant(target, 1));
   expectSuccess(TenonLayerSetTarget(layer_, target));
-  EXPECT_EQ(largestOutput({8, 3}, 4, 0), 9);
+  EXPECT_EQ(largestOutput({8, 3}, 4, 0), 9); // (4 - 1)^2
   expectSuccess(TenonDTensorDestroy(&target));
   expectSuccess(TenonLayoutDestroy(&split));
 }

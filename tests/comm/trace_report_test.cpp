@@ -85,11 +85,12 @@ TEST_F(TraceReport, SaysWhatItLeftOut) {
   for (int i = 0; i < 4; ++i)
     LogScope scope(logEvent("Traced"));
   finalize();
-  EXPECT_EQ(readTrace()["traceEvents"].size(), 4U * size_); // a head of 3 and one event
+  EXPECT_EQ(readTrace()["traceEvents"].size(),
+            4U * size_); // a head of 3, with the note of what is missing, and an event
   EXPECT_EQ(errors_.find("up to 3 later events") != std::string::npos, rank_ == 0) << errors_;
 }
 
-// More than one block.
+// The events of a rank are sent in blocks of 20000 (log_report.cpp), so these are two.
 TEST_F(TraceReport, TakesManyEvents) {
   start({"-tenon_log_trace", path_.c_str()});
   const int event = logEvent("Many");
@@ -97,6 +98,7 @@ TEST_F(TraceReport, TakesManyEvents) {
     LogScope scope(event);
   finalize();
   if (rank_ == 0) {
+    // A head of 2, the name of the process and its place in the list, and the events.
     EXPECT_EQ(json::parse(std::ifstream(path_))["traceEvents"].size(), 25002U * size_);
   }
 }

@@ -34,7 +34,9 @@ bool onFirstCopy(const Layout& layout, int position) {
   return true;
 }
 
-// The global value, on every rank: the sum over the elements of all first copies.
+// The global value, on every rank: the sum over the elements of all first copies. asSource selects
+// the cells that a conversion from the layout would read: also halos of contributions (G*), but no
+// halos of copies (G).
 template <class T>
 std::vector<double> valueOf(const DTensor& x) {
   std::vector<double> value(elements(x.layout().shape()), 0);
@@ -52,7 +54,8 @@ std::vector<double> valueOf(const DTensor& x) {
   return value;
 }
 
-// Expects that copies and halos of values (G) have the value at their global index.
+// Expects that copies and halos of values (G) have the value at their global index. Without
+// asSource these are the cells that a conversion to the layout would fill.
 template <class T>
 void expectValid(const DTensor& x, const std::vector<double>& value) {
   if (x.layout().holdsPartialSums())
@@ -78,11 +81,10 @@ TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
     LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, 6);
     Layout layout = draw.layout(shape, draw.grid(world()->size(), 3), /*haloPercent=*/40,
-                                /*coveringHalos=*/true),
-           same = layout;
+                                /*coveringHalos=*/true);
     draw.poles(layout);
-    same = layout;
-    draw.modesByChannel(layout, same);
+    Layout unused = layout; // modesByChannel() is for a pair of layouts
+    draw.modesByChannel(layout, unused);
     DTensor x(world(), layout, dataTypeOf<TypeParam>());
     fillNormal(x, /*seed=*/17, seed, 2, 0.5);
     std::vector<double> expected(elements(shape));
@@ -122,6 +124,8 @@ TEST(FillKinds, IntegersAreRounded) {
   EXPECT_EQ(valueOf<std::int32_t>(y), (std::vector<double>{-3, -2, -1, 0, 1, 2, 3}));
 }
 
+// fillRaw() is for adjoint tests, which need independent numbers in all memory: the copies (B) on
+// the ranks must differ.
 TEST(FillKinds, RawMemoryDiffersBetweenRanksAndIsSmallIntegersIfAsked) {
   const Layout layout(
       {.shape = {64}, .grid = Grid::make({world()->size()}), .properties = parseProperties("B")});

@@ -68,7 +68,9 @@ Coverage run(const std::filesystem::path& path, const std::string& properties) {
     hasGradient.push_back(arrays.find("grad." + name) != nullptr);
   }
   const ImportedNetwork network = importNetwork(model.program(), *model.open(), shapes);
-  SectionedModel sections(*layer, network, {TENON_FLOAT64, Space::Host, "auto", 1});
+  SectionedModel sections(
+      *layer, network,
+      {.type = TENON_FLOAT64, .space = Space::Host, .backend = "auto", .mostBytes = 1});
   const std::vector<std::string> results = arrays.names("out.");
   EXPECT_EQ(sections.outputCount(), results.size());
   sections.evaluate(x, hasGradient, [&](std::size_t output, const Layout& layout) {

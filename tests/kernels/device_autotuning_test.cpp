@@ -49,6 +49,9 @@ Measured measuredAfter(Plan plan) {
           error.code() == TENON_SUCCESS ? convolution->implementation() : error.text()};
 }
 
+// The engines of cuDNN with numbers below this get a simulated time (standin/costs.hpp).
+constexpr int kEngines = 200;
+
 bool has(const std::string& text, const char* words) {
   return text.find(words) != std::string::npos;
 }
@@ -85,7 +88,7 @@ TEST(DeviceAutotuning, SayThatAWayHadNoMemory) {
   for (const auto& [bytes, first] : {std::pair{8 << 20, "measured: engine"}, {100 << 10, "graph"}})
     inChild([bytes = bytes, first = first] {
       const Measured measured = measuredAfter([=] {
-        for (int engine = 0; engine < 200; ++engine)
+        for (int engine = 0; engine < kEngines; ++engine)
           tenonStandinCost(("engine " + std::to_string(engine)).c_str(), 1e-3);
         tenonStandinBytes(bytes);
       });
@@ -111,8 +114,9 @@ TEST(DeviceAutotuning, GiveBackTheScratchOfCandidates) {
           << convolution->implementation();
       return context->scratchBytes();
     };
-    for (int engine = 0; engine < 200; ++engine)
+    for (int engine = 0; engine < kEngines; ++engine)
       tenonStandinCost(("engine " + std::to_string(engine)).c_str(), 1e-6);
+    // First products are slow (1 s), then they take no time and are selected.
     const Index ofEngines = scratchOf(16, 1);
     EXPECT_GT(scratchOf(12, 0), ofEngines);
   });
@@ -124,7 +128,7 @@ std::uint64_t executionsWith(double ofBias, std::string* text = nullptr) {
   std::uint64_t executions = 0;
   const Measured measured = measuredAfter([&] {
     tenonStandinCost("product", 1e-3);
-    for (int engine = 0; engine < 200; ++engine) {
+    for (int engine = 0; engine < kEngines; ++engine) {
       const std::string name = "engine " + std::to_string(engine);
       tenonStandinCost(name.c_str(), 1e-3);
       tenonStandinCost((name + " with a bias").c_str(), ofBias);
@@ -174,6 +178,7 @@ TEST(DeviceAutotuning, AreReadFromAFile) {
     inChild([=] {
       options().set("-tenon_device_plans_file", file);
       std::string text;
+      // With the bias engines are faster than without (1e-3), and are therefore selected.
       EXPECT_EQ(executionsWith(1e-4, &text) > 0, measures) << text;
       EXPECT_TRUE(has(text, " with the bias; adjoints")) << text;
     });
@@ -184,7 +189,8 @@ TEST(DeviceAutotuning, AreReadFromAFile) {
   std::string line, another;
   EXPECT_TRUE(std::getline(written, line));
   EXPECT_FALSE(std::getline(written, another)) << another;
-  // The times of other devices and libraries are not used.
+  // The times of other devices and libraries are not used: here the first character of the key is
+  // changed, which follows the number of the format and a tab.
   std::string ofOther = line;
   ofOther.replace(2, 1, "another ");
   std::ofstream(file) << ofOther << '\n';

@@ -17,6 +17,8 @@ namespace {
 using test::newLayer;
 using test::world;
 
+// Launched kernels; calls of libraries such as cuBLAS; and copies, events and waits for the device,
+// of which there must be none.
 struct Numbers {
   std::uint64_t kernels, libraries, copies, events, waits;
 };
@@ -79,6 +81,7 @@ Ref<Layer> messages() {
   return test::addedByEdges(world(), "sum", test::MeshPart(world(), mesh(), 44, {}));
 }
 
+// The last two columns are {kernels, libraries, copies, events, waits} of Apply and of its adjoint.
 std::vector<Case> cases() {
   return {
       {"perceptron", {32, 64}, perceptron, {5, 3, 0, 0, 0}, {5, 6, 0, 0, 0}},
@@ -109,6 +112,8 @@ std::vector<Case> cases() {
   };
 }
 
+// By default the ways in which convolutions are computed are chosen by measured times, which differ
+// from run to run; the numbers of calls must not.
 class DeviceCalls : public testing::TestWithParam<Case> {
 protected:
   void SetUp() override { options().set("-tenon_device_plans", "heuristic"); }
@@ -151,6 +156,7 @@ TEST_P(DeviceCalls, AreThoseOfTheTable) {
              dx = made(input.dual());
   const auto apply = [&] { net->apply(*x, *y); };
   const auto adjoint = [&] { net->applyAdjoint(*dy, dx.get()); };
+  // Afterwards all memory and plans exist.
   for (int warming = 0; warming < 2; ++warming) {
     apply();
     adjoint();
@@ -187,6 +193,7 @@ TEST(DeviceGraphsOfOneProcess, ContainTheirHalos) {
   residual.net->apply(*residual.x, *residual.y);
   const standin::Calls after = tenonStandinCalls();
   options().set("-tenon_device_graphs", "false");
+  // All of Apply, halos included, is the launch of one graph.
   EXPECT_EQ(after.graphs - before.graphs, 1u);
   EXPECT_EQ(after.kernels - before.kernels, 0u);
   EXPECT_EQ(after.libraries - before.libraries, 0u);

@@ -235,7 +235,8 @@ TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
   }
 }
 
-// One layer saves its input and one its output; neither is saved by six pending evaluations.
+// One layer saves its input and one its output; neither is saved by six pending evaluations. The
+// bound asks for two fields of four evaluations.
 TEST(Segment, OfSingleLayersHoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
   const Index kept = unroll(closure(/*recomputes=*/false), field, TENON_FLOAT64).bytes,

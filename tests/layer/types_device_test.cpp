@@ -288,6 +288,7 @@ TEST(Recorded, LayerIsRecordedAnewWhenPartsOfReductionsHaveGrown) {
   const Ref<Layer> layer = test::newLayer(test::world(), "groupnorm");
   layer->set("channels", Index(2));
   layer->set("groups", Index(1));
+  // The norm of a large tensor has more parts than the sums of the layer.
   const DTensor large(test::world(), alone({1 << 22}), TENON_FLOAT64, Space::Device);
   expectSameAfter([&] { norm(large); }, layer, {1, 2, 8, 8});
 }
@@ -311,7 +312,7 @@ TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {
 
 // A network on a mesh that combines the edges of a node in this way (mesh_layers.hpp).
 LayerCase onMesh(const std::string& how) {
-  return {how, {}, [how](const CommPtr& comm) {
+  return {.name = how, .input = {}, .make = [how](const CommPtr& comm) {
             const test::MeshGraph graph(44, /*twoSets=*/false);
             const test::MeshPart part(comm, graph, 44, {.weighted = how == "sparsematrix"});
             return test::addedByEdges(comm, how, part);
@@ -383,6 +384,7 @@ TEST(LossesOnTheDevice, RefuseLabelsThatAreNoClasses) {
   const auto y =
       makeRef<DTensor>(test::world(), layer->outputLayout(input), TENON_FLOAT64, Space::Device);
   const auto labels = makeRef<DTensor>(test::world(), ofLabels, TENON_INT64, Space::Device);
+  // The labels are 0, 1, 3, 0, and the classes are 0, 1, 2.
   fillByIndex(*labels, [](Index i) { return i == 2 ? 3 : double(i % 3); });
   layer->setTarget(labels);
   test::expectErrorOnAll(TENON_ERR_ARG, {"label 3 of sample 2 is outside [0,3)"},

@@ -44,7 +44,8 @@ public:
     for (int d = 0; d < rank_; ++d) {
       low_.push_back(std::max<Index>(0, owned[d].begin - box[d].begin));
       high_.push_back(std::max<Index>(0, box[d].end - owned[d].end));
-      extent_.push_back(low_[d] + owned[d].size() + high_[d] + 1); // and one element of nobody
+      // One more element, which belongs to neither tensor: rows are not contiguous.
+      extent_.push_back(low_[d] + owned[d].size() + high_[d] + 1);
     }
     strides_ = rowMajorStrides(extent_);
     if (columns) {
@@ -82,7 +83,8 @@ std::vector<double> valuesOf(const DTensor& x) {
   return values;
 }
 
-// What an exchange in place gives: as apart, but the caller's values stay.
+// The result of an exchange in place: that between two arrays (`apart`), except for ghosts whose
+// values the user supplies (boundary mode Values), which still have theirs, kOld.
 std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
   bool holdsValues = false;
   for (int d = 0; d < y.ndim(); ++d)
@@ -96,9 +98,10 @@ std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
   return apart;
 }
 
+// Compares an operator on one array with the same on two. Odd seeds have the array in column order.
 void expectSameInPlace(LinearOp& op, Sense sense, const Layout& halos, unsigned seed) {
   const test::Ends apart(op, sense, seed), together(op, sense, seed);
-  CommonArray array(halos, seed % 2 == 1);
+  CommonArray array(halos, /*columns=*/seed % 2 == 1);
   array.place(*together.y);
   array.place(*together.x);
   fillRaw(*together.x, seed, /*integers=*/true);
@@ -106,6 +109,7 @@ void expectSameInPlace(LinearOp& op, Sense sense, const Layout& halos, unsigned 
   const std::string where = "seed " + std::to_string(seed) + ": " + op.describe();
   test::act(op, sense, 1, *apart.x, 0, *apart.y);
   test::act(op, sense, 1, *together.x, 0, *together.y);
+  // A rank without elements in common exchanges as between two arrays.
   const bool shared = shareElements(*together.x, *together.y);
   const std::vector<double> values = valuesOf(*apart.y);
   ASSERT_EQ(valuesOf(*together.y), shared ? inPlace(values, *together.y) : values) << where;
@@ -122,6 +126,8 @@ TEST_P(InPlace, HalosAreFilledAndFoldedAsApart) {
   }
 }
 
+// From the layout with halos to the plain one, the operator drops the halos (trims), and its
+// adjoint has zeros there (embeds).
 TEST_P(InPlace, HalosAreTrimmedAndEmbeddedAsApart) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     LayoutDraw draw(seed);
@@ -135,9 +141,9 @@ TEST_P(InPlace, WorksThroughTheAdjointViewAndBound) {
   const Layout plain = test::onLine({2 * world()->size() + 1, 3}, "S0");
   const Layout halos = test::withHalo(plain, 2, Boundary::Periodic);
   const LinearOpRef op = adjointView(test::conversion(plain, halos, TENON_FLOAT64));
-  expectSameInPlace(*op, GetParam(), halos, 7);
+  expectSameInPlace(*op, GetParam(), halos, /*seed=*/7);
   const test::Ends apart(*op, GetParam(), 3), together(*op, GetParam(), 3);
-  CommonArray array(halos, false);
+  CommonArray array(halos, /*columns=*/false);
   array.place(*together.y);
   array.place(*together.x);
   op->bind(GetParam(), *together.x, *together.y);
@@ -171,6 +177,7 @@ TEST(InPlace, OtherUsesOfOneArrayAreRefused) {
   Conversion allReduce(world(), partial, partial.dual(), TENON_FLOAT64,
                        CarrierPolicy::fromOptions());
   DTensor p(world(), partial, TENON_FLOAT64), b(world(), partial.dual(), TENON_FLOAT64);
+  // Two arrays of 4 elements, the second one element further on: they overlap, and differ.
   std::vector<double> memory(5, 0.0);
   p.placeArray(&memory[0], {1}, {0}, {0}, /*readOnly=*/false);
   b.placeArray(&memory[1], {1}, {0}, {0}, /*readOnly=*/false);

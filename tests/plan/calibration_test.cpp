@@ -85,7 +85,7 @@ TEST(Calibration, IsNeverNegative) {
   const OwnRates found = fittedRates({}, moves, kBytes, someRates());
   EXPECT_GT(found.links.latency, 0);
   EXPECT_GT(found.links.bandwidth, 0);
-  EXPECT_LT(found.links.bandwidth, 1e300);
+  EXPECT_LT(found.links.bandwidth, 1e300); // nor is the time per byte 0
 }
 
 // At the minimum of the squared relative errors, the residuals are orthogonal to each part. The
@@ -123,6 +123,7 @@ TEST(Calibration, LeastSquaresFindPlantedFactors) {
     for (int part = 0; part < 4; ++part)
       EXPECT_NEAR((*found)[part], planted[part], 1e-6 * planted[part] + 1e-18);
   }
+  // Only sums with a positive time count, and here is none.
   EXPECT_FALSE(leastSquares(std::vector<MeasuredSum<2>>{{.parts = {1, 1}, .seconds = 0}}));
 }
 

@@ -13,8 +13,8 @@
 namespace tenon::test {
 namespace {
 
-// The messages of the second step. All layers split only the batch, so only reductions of gradients
-// send messages.
+// The messages of the second step; the first one also prepares the optimizer's reductions. All
+// layers split only the batch, so only reductions of gradients send messages.
 Index messagesInOneStep(LayerPlan& plan, Index optimizerBytes = -1) {
   Layer& network = plan.layer();
   const Ref<Optimizer> optimizer = makeOptimizer("sgd", Ref<Layer>::share(&network));
@@ -43,6 +43,7 @@ Index messagesInOneStep(LayerPlan& plan, Index optimizerBytes = -1) {
 Ref<LayerPlan> planOverBatch(const NetworkCase& c, Index bucketBytes) {
   const int size = world()->size();
   const Ref<LayerPlan> plan = planOf(c, world());
+  // A second plan, which is searched only for the names of the layers.
   const std::vector<PlannedLayer> layers = planOf(c, world())->search().layers;
   for (const PlannedLayer& layer : layers)
     if (size > 1) // on all axes of the plan's grid: one for 2 ranks, two for 4, three for 8
@@ -79,7 +80,8 @@ TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
 }
 
 // In a plan without buckets each gradient is reduced by itself, but together in a step of an
-// optimizer whose own setting is above 0.
+// optimizer whose own setting is above 0. The default of -1 leaves buckets to the plan if there is
+// one, so it is 0 here.
 TEST(GradientBuckets, OfAPlanWithoutAreLeftToTheOptimizer) {
   const NetworkCase c = caseNamed("lenet5");
   const int size = world()->size();
@@ -88,6 +90,7 @@ TEST(GradientBuckets, OfAPlanWithoutAreLeftToTheOptimizer) {
     const Ref<LayerPlan> plan = planOverBatch(c, 0);
     plan->setUp();
     messages.push_back(messagesInOneStep(*plan, bytes));
+    // One process sums nothing. Otherwise each gradient has its reduction, or one bucket has all.
     EXPECT_EQ(plan->reductions() <= 1, size == 1 || bytes > 0);
   }
   EXPECT_EQ(messages[1], messages[0]);
@@ -120,9 +123,11 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
       network.apply(x, y);
       network.applyAdjoint(dy, nullptr);
     };
+    // One adjoint; the second call of direction() finds it up to date.
     adjoint();
     note();
     note();
+    // A second adjoint adds to the gradients, which are then halved, and cleared.
     adjoint();
     note();
     for (const Ref<Parameter>& parameter : network.parameters())
@@ -130,13 +135,15 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
     note();
     network.zeroGradients();
     note();
+    // The first parameter is frozen: its gradient remains zero.
     network.parameters()[0]->setFrozen(true);
     adjoint();
     note();
+    // The caller holds the second gradient, and changes it after an adjoint.
     network.parameters()[0]->setFrozen(false);
     const Ref<DTensor> held = network.parameters()[1]->exposeGradient();
     adjoint();
-    network.parameters()[1]->gradient(); // with the contributions of all uses
+    network.parameters()[1]->gradient(); // adds the contributions of all uses to it
     scaleArray(3, *held);
     note();
     return norms;
@@ -178,8 +185,10 @@ TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
   }
 }
 
-// The adjoint of a plan reduces gradients, also after clipGradientNorm(), so gradients that are
-// reduced need not be those that were clipped.
+// After clipGradientNorm(), which computes the norm, step() does not look for values that are not
+// finite, provided that the gradients are still those that were clipped. Here a second adjoint
+// makes them NaN. It also reduces them, like every adjoint of a plan, so step() cannot tell by
+// that.
 TEST(GradientBuckets, AreReducedAfterClippingToo) {
   const Ref<LayerPlan> plan = planOverBatch(caseNamed("lenet5"), Index(1) << 30);
   PlannedTensors run(*plan);

@@ -44,6 +44,8 @@ TEST(Examples, APlanCostsTheSumOfItsLayersAndMoves) {
 }
 
 // plan_search.hpp
+// Parallelization 0 seems the cheapest at first, 5 against 6. Its exact price is 7, so the second
+// search finds parallelization 1.
 TEST(Examples, ASearchIsRepeatedUntilNoPriceIsTooLow) {
   const FoundPlan found = findPlan(TwoPrices());
   EXPECT_EQ(found.parallelizations, std::vector<int>{1});

@@ -46,6 +46,8 @@ TEST(FineGrid, SharesSpaceAmongDimensionsInTurns) {
     }
 }
 
+// Each label has the number of axes that it splits, without a number for one axis. The dash means
+// that the axes are counted from the last one inward: "h7-" are the last seven axes.
 TEST(Parallelizations, AreWrittenAsRuns) {
   EXPECT_EQ(textOf({.batch = 9}, "h"), "n9");
   EXPECT_EQ(textOf({.batch = 6, .outputs = 3}, "h"), "n6,o3");
@@ -56,6 +58,8 @@ TEST(Parallelizations, AreWrittenAsRuns) {
   EXPECT_EQ(textOf({}, "h"), "");
 }
 
+// Here all numbers are numbers of parts. `channels` counts the parts of output and input channels
+// together: 6 are 3 of the output times inputs = 2.
 TEST(Parallelizations, AreExplained) {
   EXPECT_EQ(meaningOf({.channels = 2, .space = 4, .inputs = 2, .spatial = {4}}, "h", 'o'),
             "rows over 4, channels in over 2");

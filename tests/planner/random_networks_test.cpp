@@ -59,7 +59,7 @@ void forRandomNetworks(Check&& check) {
       const Graph& graph = graphs[draw % graphs.size()];
       const Index batch = std::uniform_int_distribution<Index>(1, 12)(random);
       const T1Model model(randomNetwork(graph, random), batch, FineGrid({processes}), kSlow,
-                          draw % 2 == 0);
+                          /*inputChannels=*/draw % 2 == 0);
       ParallelizationLists parallelizations;
       try {
         parallelizations = legalParallelizations(model);
@@ -96,6 +96,7 @@ TEST(RandomNetworks, TheSearchFindsTheBestOfAllPlans) {
   });
 }
 
+// Only the last layer is checked: each parallelization of a layer costs one more search.
 TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherParallelization) {
   forRandomNetworks([](const T1Model& model, const ParallelizationLists& parallelizations) {
     const FoundPlan found = findPlan(model);
@@ -141,6 +142,9 @@ NetworkTable oneLayer() {
   return table;
 }
 
+// A parallelization is a list of labels with the number of grid axes that each splits; 8 processes
+// are a grid of three axes of extent 2. So "n,o2" splits the batch in 2 and the output channels in
+// 4 parts, and "h3-" splits the rows in 8.
 TEST(PlanSearch, RefusesInvalidTasks) {
   const T1Model model(oneLayer(), 2, FineGrid({64}), kSlow);
   expectError(TENON_ERR_SHAPE,

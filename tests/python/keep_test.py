@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Modules of PyTorch of which parts stay torch's on a split field, compared with themselves on one process."""
+"""Tests keep= of tt.distribute(): every rank evaluates the modules of these names with PyTorch, on
+whole tensors, and Tenon evaluates what is between them, on blocks. The reference is the same module
+in PyTorch on one process."""
 import copy
 import gc
 import unittest
@@ -57,6 +59,8 @@ KEEP = ['sorting', 'inner.pool', 'row']
 
 
 def rows_of(network):
+    """The sums over the ranks, one for each output. An output whose layout has no S is a copy on
+    every rank: its loss is the same on each of them, and counts once as their mean()."""
     return [partial(tt.mean if 'S' not in layout.properties() else tt.total, comm=COMM) for layout in network.output_layouts]
 
 
@@ -77,6 +81,8 @@ class Keep(OfModules):
     def test_training_is_that_of_one_process(self):
         shape = [4, 2, 8, 8]
         x, z, wanted = drawn(*shape, seed=1), drawn(4, 1, 8, 8, seed=2), drawn(4, 3, 4, 4, seed=4)
+        # Of the layouts of splits(): rows, samples, and both of space on four ranks. Columns are
+        # left out; each layout takes an export and a training.
         pairs = list(zip(splits(shape), splits([4, 1, 8, 8])))
         for number, (layout, mask) in enumerate(pairs[::2] + pairs[3:]):
             with self.subTest(layout.properties()):
@@ -92,6 +98,7 @@ class Keep(OfModules):
                                  [(name, p.shape) for name, p in one.named_parameters()])
                 fields = [block(layout, x), block(mask, z)]
                 found = self.train(network, fields, block(network.output_layouts[0], wanted), rows_of(network))
+                # The reference is one process, where nothing is summed.
                 expected = self.train(one, [x, z], wanted, [lambda value: value] * 3)
                 self.assertLess(max(abs(a - b) / b for a, b in zip(found, expected)), 1e-12)
                 self.check_states(tt.gather_state_dict(network), one.state_dict(), 1e-10)
@@ -155,13 +162,13 @@ class Keep(OfModules):
         self.assertGreater(apart(first, second), 0.01)
         for wanted in (first, second):
             self.assertLess(apart(network(block(layout, x)), block(layout, wanted)), 1e-13)
-        del alone  # whose communicator total() would otherwise take for one in use
+        del alone  # total() without a communicator takes that of existing layers
         gc.collect()
 
     def test_modes(self):
         shape = [2, 2, 2 * COMM.size, 3]
         one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2), torch.nn.Conv2d(2, 2, 1))
-        one[1].eval()  # frozen, which is not possible but for kept parts
+        one[1].eval()  # a norm with a mode of its own, which only a kept part can have
         layout, x = splits(shape)[0], drawn(*shape)
         network = tt.distribute(one, layout, keep='1')
         one.load_state_dict(tt.gather_state_dict(network))
@@ -338,10 +345,13 @@ class Keep(OfModules):
     @unittest.skipIf(COMM.size > 2, 'as on two ranks')
     def test_what_is_refused(self):
         class InPlace(torch.nn.Module):
+            """Writes into its input by a method."""
             def forward(self, x):
                 return x.add_(1).sin()
 
         class Late(torch.nn.Module):
+            """Writes into y, which the kept `act` reads: after it, which is possible, or also
+            before it, through a view."""
             is_before = False
 
             def __init__(self):
@@ -357,6 +367,8 @@ class Keep(OfModules):
                 return y + z
 
         class Tied(torch.nn.Module):
+            """Evaluates one convolution before and after the kept `act`. The next classes derive
+            from it for their modules."""
             def __init__(self):
                 super().__init__()
                 self.conv, self.act = torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()
@@ -365,22 +377,28 @@ class Keep(OfModules):
                 return self.conv(self.act(self.conv(x)))
 
         class Given(Tied):
+            """Passes a parameter to `act`."""
             def forward(self, x):
                 return self.act(self.conv.bias)[:, None, None] + self.conv(x)
 
         class Unused(Tied):
+            """Does not evaluate `act`."""
             def forward(self, x):
                 return self.conv(x)
 
         class Sorted(Tied):
+            """Sorts outside of `act`, which Tenon cannot do."""
             def forward(self, x):
                 return torch.sort(self.act(self.conv(x)), 3)[0]
 
         class Whole(Tied):
+            """Passes flags to `act`, instead of numbers of the module's type."""
             def forward(self, x):
                 return torch.tanh(self.act(self.conv(x) > 0))
 
         class Counting(Tied):
+            """Reads, outside of `act`, a buffer of it, another tensor of it, or a view of that
+            tensor."""
             name = 'count'
 
             def __init__(self):
@@ -393,6 +411,7 @@ class Keep(OfModules):
                 return self.act(self.conv(x)) * (self.row if self.name == 'row' else getattr(self.act, self.name))
 
         class Adding(torch.nn.Module):
+            """Writes into its input by out=."""
             def forward(self, x):
                 return torch.add(x, 1, out=x).sin()
 

@@ -49,6 +49,7 @@ DeviceCopy<double> there(const std::vector<double>& values) {
 
 // Two lines of six numbers and their modes 0 to 3, as pairs of real and imaginary part. The
 // constant line has mode 0 only, the line of alternating signs mode 3 only.
+// Each line has 4 modes, so the array of modes has 2 * 4 * 2 = 16 numbers.
 const std::vector<double> kReals{2, 2, 2, 2, 2, 2, 1, -1, 1, -1, 1, -1};
 const std::vector<double> kModes{12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0};
 
@@ -78,7 +79,8 @@ TEST(StandinCufft, KnowsConstantAndAlternatingLines) {
 TEST(StandinCufft, ComplexDirectionsAreConjugates) {
   Lines lines(CUFFT_Z2Z);
   lines.setWorkArea();
-  std::vector<double> delta(24, 0); // the first line is i at index 1 and 0 elsewhere
+  // Two lines of six pairs. The first line is i at index 1 and 0 elsewhere, the second one is 0.
+  std::vector<double> delta(24, 0);
   delta[3] = 1;
   for (const int direction : {CUFFT_FORWARD, CUFFT_INVERSE}) {
     auto x = there(delta), y = there(std::vector<double>(24, 7));
@@ -98,11 +100,12 @@ TEST(StandinCufft, TransformToRealsLosesItsInput) {
   ASSERT_EQ(lines.run(x, y, CUFFT_INVERSE), CUFFT_SUCCESS);
   std::vector<double> left(16);
   x.fetch(left.data());
-  EXPECT_NE(left[0], left[0]);
+  EXPECT_NE(left[0], left[0]); // NaN
 }
 
 TEST(StandinCufft, MissingWorkAreaAndOddAddressAreErrors) {
   Lines lines(CUFFT_D2Z);
+  // Room for 16 numbers also at the address of element 1, which is not that of a pair.
   auto x = there(kReals), y = there(std::vector<double>(18, 7));
   EXPECT_EQ(lines.run(x, y, CUFFT_FORWARD), CUFFT_NO_WORKSPACE);
   lines.setWorkArea();
@@ -113,7 +116,7 @@ TEST(StandinCufft, MissingWorkAreaAndOddAddressAreErrors) {
 TEST(StandinCufft, ShortArrayAndArrayOfTheHostAreRefused) {
   Lines lines(CUFFT_D2Z);
   lines.setWorkArea();
-  auto x = there(kReals), y = there(std::vector<double>(14, 7));
+  auto x = there(kReals), y = there(std::vector<double>(14, 7)); // 16 are needed
   EXPECT_EXIT(lines.run(x, y, CUFFT_FORWARD), refusedByStandin, "array of cuFFT");
   std::vector<double> ofHost = kReals;
   EXPECT_EXIT(lines.library.cufftXtExec(lines.plan, ofHost.data(), x.data(), CUFFT_FORWARD),

@@ -41,7 +41,8 @@ inline Ref<Layer> lenet5(const CommPtr& comm) {
 // Convolutions of AlexNet's kinds, with few channels: a window of 7 x 7 with a stride of 2, one of
 // 5 x 5 after a pooling, and two of 3 x 3 before the affine layers. For images of 34 x 34 pixels:
 // these become 16 x 16, 7 x 7 and, after the last pooling, 3 x 3 of 8 channels, the 72 inputs of
-// fc5.
+// fc5. The numbers of conv2d() are channels in and out, kernel, padding and stride; those of
+// maxPooling() are kernel and stride.
 inline Ref<Layer> smallAlexNet(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "sequential");
   add(*network, conv2d(comm, 3, 8, 7, 2, 2), "conv1");
@@ -81,7 +82,7 @@ inline Ref<Layer> residual(const CommPtr& comm) {
     add(*network, block, name);
   }
   add(*network, newLayer(comm, "flatten"), "flatten");
-  add(*network, newAffine(comm, 8 * 64, 10), "last");
+  add(*network, newAffine(comm, /*inputs=*/8 * 64, 10), "last"); // 8 channels of 64 pixels
   return network;
 }
 

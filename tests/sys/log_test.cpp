@@ -58,7 +58,7 @@ TEST_F(LogTest, InclusiveAndSelfTime) {
     seconds += 4;
   }
   EXPECT_EQ(of("Outer").count, 1);
-  EXPECT_EQ(of("Outer").time, 11);
+  EXPECT_EQ(of("Outer").time, 11); // 1 + 3 * 2 + 4
   EXPECT_EQ(of("Outer").selfTime, 5);
   EXPECT_EQ(of("Inner").count, 3);
   EXPECT_EQ(of("Inner").time, 6);
@@ -83,6 +83,7 @@ TEST_F(LogTest, ScopesWaitForWhatTheBarrierWaitsFor) {
     underWay = 2;
   }
   setLogBarrier(nullptr);
+  // The 10 seconds were queued before all scopes, 5 in Inner, and 2 in Outer.
   EXPECT_EQ(of("Inner").time, 6);
   EXPECT_EQ(of("Outer").time, 8);
   EXPECT_EQ(of("Outer").selfTime, 2);
@@ -164,7 +165,7 @@ TEST_F(LogTest, ScopesThatSpanASwitchAreHarmless) {
 }
 
 TEST_F(LogTest, VeryDeepScopesCloseInOrder) {
-  constexpr int kDeep = 200;
+  constexpr int kDeep = 200; // the log has 64 frames; deeper scopes count for the last one
   std::function<void(int)> nest = [&](int left) {
     LogScope scope(inner_);
     logFlops(1);
@@ -189,7 +190,7 @@ TEST_F(LogTest, EventsEndInReverseOrder) {
   expectError(TENON_ERR_STATE, {"'Outer'", "innermost open event is none"},
               [&] { logEnd(outer_); });
   EXPECT_FALSE(logBegin(-1));
-  EXPECT_FALSE(logBegin(1 << 20));
+  EXPECT_FALSE(logBegin(1 << 20)); // more than the log can have
 }
 
 TEST_F(LogTest, ThreadsNestApart) {

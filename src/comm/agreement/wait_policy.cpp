@@ -44,8 +44,8 @@ double orNever(double seconds) {
   return seconds > 0 ? seconds : kNever;
 }
 
-// How long a rank that waits occupies its core before it gives it away; 200 looks at MPI take this
-// long. The second time is for a core that others want.
+// How long a rank that waits pauses on its core between looks, before it gives the core away: 20
+// us, the time of 200 looks at MPI, or 2 us if other processes want the core.
 constexpr long long kPauses = 20000, kPausesIfWanted = 2000; // ns
 
 // What this thread knows about its core. If all yields of the process are adaptive (src/preload),
@@ -73,6 +73,7 @@ bool isMpiVariableTrue(const char* name) noexcept {
     MPI_T_cvar_handle_free(&handle);
   }
   MPI_T_finalize();
+  // Whatever its type, the variable is false only if all bytes are 0, as they are if it is missing.
   return std::ranges::any_of(value, [](char byte) { return byte != 0; });
 }
 
@@ -127,7 +128,8 @@ long WaitPolicy::nextNap() noexcept {
 }
 
 void WaitPolicy::afterYield(bool hasNapped) {
-  // A probe is a yield too where MPI yields.
+  // A rank that looks at memory lets MPI make progress by a probe: now and then, and after each
+  // nap. Not after each nap where MPI yields, since the probe gives the core away once more.
   if (look_ == Look::Memory && (count_ % kLooksPerProbe == 0 || (hasNapped && !doesMpiYield())))
     probe();
 }

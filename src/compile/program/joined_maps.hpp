@@ -17,7 +17,9 @@
 
 namespace tenon {
 
-// A node: the list of its layer, which is not a rewritten one, and the values that it reads.
+// A node: the list of its layer, and the values that it reads. The list is as the layer declared
+// it, without the rewrites that a network makes (MapList::redirect() and others), because it can be
+// joined to several networks.
 struct ListNode {
   const MapList* maps;
   std::vector<int> reads;
@@ -30,6 +32,8 @@ struct ListNode {
 struct JoinedMaps {
   MapList list;
   // By node: where its operators, kernels, sources and constants begin in the tables of the list.
+  // joinMaps() uses the entry of an earlier node for nodes with `sameAs`, and the planner uses it
+  // to find the node of a kernel.
   std::vector<JoinedObjects> first;
 };
 

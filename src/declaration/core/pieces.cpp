@@ -8,7 +8,7 @@
 //               compute interior  | compute strips
 //
 // The setting `overlap` of the layer is on, off or auto. For auto, an upper bound of the time that
-// pieces save is compared with a lower bound of their cost. Set-up and planner call the same
+// pieces save is compared with an estimate of their cost. Set-up and planner call the same
 // function, and all ranks decide equally, since the bounds follow from the layouts.
 #include "declaration/core/pieces.hpp"
 
@@ -44,9 +44,9 @@ Form formThatRuns(const Declaration& declaration, Index elementBytes,
                   const std::function<Form(bool inPieces)>& formOf) {
   const bool canOverlap = declaration.settings().has("overlap");
   const std::string requested = canOverlap ? declaration.value<std::string>("overlap") : "off";
+  // Without rates (on the device) the saving is unknown: pieces are used only if required.
   if (requested == "off" || (requested == "auto" && !rates))
     return formOf(/*inPieces=*/false);
-  // Without rates (on the device) the saving is unknown: pieces are used only if required.
   Form form = formOf(/*inPieces=*/true);
   const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;
   const bool saves =

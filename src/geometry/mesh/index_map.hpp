@@ -69,8 +69,8 @@ public:
   // are distributed like those of the range's pattern.
   Layout domainFor(const Layout& y) const;
   const std::vector<int>& jointDims() const noexcept { return dims_; }
-  // Domain and range for tensors of these extents; the joint dimensions are those of the patterns,
-  // and their entries in `shape` are ignored.
+  // Domain and range for tensors of these extents. The joint dimensions are those of the patterns,
+  // so their entries in `shape` must be 0: otherwise throws TENON_ERR_SHAPE.
   std::pair<Layout, Layout> layoutsOf(const Shape& shape) const;
   // The schedule of the rank on which the map was made, between layouts that match the patterns.
   Schedule schedule(const Layout& from, const Layout& to, int rank) const;

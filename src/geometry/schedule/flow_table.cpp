@@ -148,12 +148,15 @@ FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int p
                     source.broadcast | target.partial};
   const AxisMask nonzero = nonzeroCoordinates_[positionIndex];
   TableFlow flow;
-  // The axes on which only positions with coordinate 0 have peers.
+  // The axes on which only positions with coordinate 0 have peers: this position has data
+  // only there; or, from copies to contributions (B to P), the others would send the same again; or
+  // its peers, which have the same coordinate, have data only there.
   const AxisMask mustBeZero =
       sides.own.root | (source.broadcast & target.partial) | (sides.peer.root & sides.fixed);
   if ((mustBeZero & nonzero) != 0)
     return flow;
-  // The flow of each level is the difference of two nested counts, as in countFlow() with UnitAxes.
+  // The flow of each level is the difference of two nested counts, as in countFlow() with UnitAxes:
+  // for nodes in a machine, the messages to all ranks less those to ranks of the own node.
   const AlongDim whole = among(sides, /*sameCoordinate=*/0);
   flow.keptElements = whole.kept;
   Traffic around = whole.all;
@@ -163,6 +166,7 @@ FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int p
     flow.others[level] = {around.messages - inside.messages, around.elements - inside.elements};
     around = inside;
   }
+  // Within the innermost unit, the rank itself was counted among its peers.
   flow.others[level] = {around.messages - (flow.keptElements > 0),
                         around.elements - flow.keptElements};
   return flow;

@@ -27,9 +27,10 @@ constexpr Index kMaxRows = 1024;      // extents of a matrix that multiplies a f
 
 } // namespace
 
-// Two limits. A value that is computed from parameters is a table that each rank can hold in full:
-// the number of elements of the matrix is bounded. For a field, the extents of the matrix are
-// bounded.
+// Whether a matrix [rows, columns] is too large to multiply x by. There are two limits:
+//   x is computed from parameters   2^23 elements of the matrix: x is a table that each rank can
+//                                   hold in full
+//   x is a field                    1024 rows and 1024 columns
 bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
   constexpr Index kMaxNumbers = Index(1) << 23;
   return x->isOfParameters() ? columns > 0 && rows > kMaxNumbers / columns
@@ -131,7 +132,8 @@ ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
   return result;
 }
 
-// Tables of equal shape have the same indices in all blocks of a network.
+// Cached, since the blocks of a network often select with the same indices from tables of the same
+// shape, and then share one matrix.
 ModelBuilder::Value ModelBuilder::selection(const std::vector<Index>& places, Index n) {
   Value& matrix = selections_[{n, places}];
   if (!matrix) {
@@ -155,7 +157,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
     place += place < 0 ? n : 0;
     check(place >= 0 && place < n, "an index is out of range");
   }
-  if (x->isKnown() && x->constant->isNumbers())
+  if (x->isKnown() && x->constant->isNumbers()) // computed at once: counts against the bound
     spend(static_cast<Index>(order.size()) * (elements(x->shape) / n));
   // Runs of consecutive indices become slices.
   ModelValues slices;
@@ -241,6 +243,8 @@ ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value 
                scatterAdd(zeros(x->shape), static_cast<int>(d), places, source), x);
 }
 
+// The indices as a list over dimension `dim`, if they vary along it only; otherwise null. Example:
+// the indices [[2, 2], [0, 0]] are the list 2, 0 along dimension 0.
 ModelBuilder::Value ModelBuilder::placesAlong(Value places, int dim) {
   if (!places->isKnown())
     return nullptr;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Instantiates the CUDA kernels of Fourier transforms: packing and unpacking of the lines for
 // cuFFT, and rotation, weighting and multiplication of complex pairs. nvcc compiles this file, and
-// a functor that is not listed is a linker error. (Dense matrices are multiplied by cuBLAS.) The
-// functors are in functors/fourier.hpp and functors/axis.hpp.
+// a functor that is not listed is a linker error. The functors are in functors/fourier.hpp and
+// functors/axis.hpp. Lines have real elements of one component, ToLines<T, 1>, or complex ones of
+// two, ToLines<T, 2>.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/fourier.hpp"

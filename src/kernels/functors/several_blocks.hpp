@@ -42,21 +42,32 @@ struct BoxTable {
 };
 
 // A box that is copied in strips of up to four elements along one dimension (`strip`), as in
-// StripWalk (cuda/launch.cuh). a and b are the strides of x and y. Dimensions are numbered from the
-// innermost; the outermost (number `divided`) needs no division.
+// StripWalk (cuda/launch.cuh). A thread copies a strip. Its elements are not adjacent but `apart`
+// elements apart, where `apart` is the number of strips along the dimension, so neighbouring
+// threads access neighbouring elements. Example: length 10 has 3 strips, with the elements
+//
+//   0, 3, 6, 9     1, 4, 7     2, 5, 8
+//
+// a and b are the strides of x and y. Dimensions are numbered from the innermost.
 struct CopiedBox {
   static constexpr int kRank = 4, kStrip = 4;
   const void* x; // null: fills with zeros
   void* y;
   Divisor extent[kRank - 1]; // in strips
   std::int32_t a[kRank], b[kRank];
-  std::int32_t divided, strip; // numbers of dimensions
-  std::int32_t apart, length;  // distance of the elements of a strip, and extent of its dimension
+  // Numbers of dimensions: the outermost one, whose coordinate is what the divisions by the extents
+  // of the others leave; and that of the strips.
+  std::int32_t outermost, strip;
+  std::int32_t apart, length; // distance of the elements of a strip, and extent of its dimension
   std::uint32_t strips;
   std::int32_t bytes; // size of an element
 };
 
 // Copies the boxes of the table; elements are moved as 4, 8 or 16 bytes, whatever their type.
+//
+// Like all functors of this file it is run by eachThreadBlock() (walks/walks.hpp), which needs
+// Shared, the type of what a thread block has in shared memory, and phases(), the number of calls
+// with a barrier in between. These functors share nothing and have one phase.
 struct CopySeveral {
   struct Shared {};
   BoxTable<CopiedBox, 32> table;
@@ -81,9 +92,10 @@ private:
     const CopiedBox& box = table.boxes[n];
     table.share(p, n, box.strips, [&](std::uint32_t rest) {
       Index from = 0, to = 0;
-      std::int32_t index = 0;
-      for (int d = 0; d <= box.divided; ++d) {
-        const std::uint32_t coordinate = d < box.divided ? box.extent[d].divide(rest) : rest;
+      std::int32_t index = 0; // of the first element, along the dimension of strips
+      for (int d = 0; d <= box.outermost; ++d) {
+        // divide(rest) returns the remainder, and leaves the quotient in `rest`.
+        const std::uint32_t coordinate = d < box.outermost ? box.extent[d].divide(rest) : rest;
         from += Index(coordinate) * box.a[d];
         to += Index(coordinate) * box.b[d];
         if (d == box.strip)
@@ -93,6 +105,7 @@ private:
       moveStrip(box, x ? x + from : nullptr, static_cast<Word*>(box.y) + to, index);
     });
   }
+  // Strips whose last element would be beyond the dimension are shorter than four.
   template <class Word>
   TENON_DEVICE static void moveStrip(const CopiedBox& box, const Word* x, Word* y,
                                      std::int32_t index) {
@@ -155,6 +168,7 @@ private:
   TENON_DEVICE void move(const GridThread& p, int n) const {
     const ListedBox& box = table.boxes[n];
     table.share(p, n, box.elements, [&](std::uint32_t outer) {
+      // Each division returns the remainder, and leaves the quotient in `outer`.
       const std::uint32_t last = box.inner.divide(outer), entry = box.entries.divide(outer);
       static_cast<Word*>(box.y)[box.to.offset(outer, entry, last)] =
           static_cast<const Word*>(box.x)[box.from.offset(outer, entry, last)];

@@ -82,7 +82,7 @@ void appendCopy(Table& table, const Block& block, const void* x, void* y, Index 
          .extent = {},
          .a = {},
          .b = {},
-         .divided = block.rank - 1,
+         .outermost = block.rank - 1,
          .strip = block.rank - 1 - along,
          .apart = toShort(strips.extent[along]),
          .length = toShort(block.extent[along]),
@@ -90,7 +90,7 @@ void appendCopy(Table& table, const Block& block, const void* x, void* y, Index 
          .bytes = toShort(bytes)};
   for (int d = 0; d < block.rank; ++d) {
     const int from = block.rank - 1 - d;
-    if (d < box.divided)
+    if (d < box.outermost)
       box.extent[d] = divisorOf(strips.extent[from]);
     box.a[d] = toShort(block.a[from]);
     box.b[d] = toShort(block.b[from]);

@@ -42,9 +42,12 @@ public:
   // The value in the storage layout. After a write, call valueChanged() on all ranks.
   DTensor& value() noexcept { return *value_; }
   void valueChanged() noexcept { ++version_; }
+  // The number of calls of valueChanged(), equal on all ranks. ParameterUse converts the value
+  // again when it has changed.
   std::uint64_t version() const noexcept { return version_; }
-  // A counter that grows with every write to the value's tensor, also without a call of
-  // valueChanged().
+  // A counter that grows with every write to the value's tensor on this rank, also without a call
+  // of valueChanged(). A set-up compares it to refuse an adjoint for which the value has changed
+  // since the Apply.
   std::uint64_t state() const noexcept { return value_->state(); }
   // Gives the user access to the value. Because the user can change it at any time, each later
   // Apply converts it to the use layout again.
@@ -76,7 +79,8 @@ public:
   // Gives the user access to the gradient. Because the user can change it at any time, the
   // parameter from now on reduces it separately, not in a bucket.
   Ref<DTensor> exposeGradient();
-  // The gradient converted to the storage layout: the update direction of an optimizer. Collective.
+  // The gradient converted to the storage layout: the update direction of an optimizer. If nothing
+  // is summed (isSummed()), it is the gradient's own tensor. Collective.
   const DTensor& direction();
   // The same values as direction(), but never in the tensor of the gradient itself. Collective.
   Ref<DTensor> reducedGradient();
@@ -111,8 +115,9 @@ public:
   // change it at any time.
   bool isReduced() const noexcept { return reduced_ && !gradientExposed_; }
   bool isGradientExposed() const noexcept { return gradientExposed_; }
-  // For the log: the layout that the reduction of this gradient communicates. In a bucket it is the
-  // layout of the whole bucket, or null if it is reported for another parameter of the bucket.
+  // For the log: the layout that the reduction of this gradient communicates. In a bucket, one
+  // member returns the layout of the whole bucket and all others return null, so the one reduction
+  // is counted once.
   const Layout* reducedAs() const;
 
   // Whether the gradient is summed over processes; if not, gradient and storage have the same local

@@ -176,7 +176,7 @@ std::string ShellDeclaration::furtherText() const {
 // labels of the user, it has the rows of elementwise layers.
 SignatureTable ShellDeclaration::rows(const std::vector<Shape>& inputs) const {
   if (labels_.empty())
-    return elementwiseTable(static_cast<int>(inputs.front().size()), false);
+    return elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/false);
   SignatureTable table;
   for (const Property& p : labels_)
     table.push_back({p.describe(), p, {}, p});

@@ -182,6 +182,7 @@ private:
     return direction_.others(parts, [this](int peer) { return isOnNode(peer); });
   }
 
+  // Every rank of the node that gets a part also gets an announcement, an empty one without a lane.
   std::vector<Outgoing> makeLanes(const CarrierSetup& setup) {
     const std::vector<Part>& parts = direction_.packs;
     Index bytes = 0;
@@ -197,6 +198,8 @@ private:
     return outgoing;
   }
 
+  // The parts for other ranks that have no lane: those for other nodes, and those for which there
+  // was no memory.
   std::vector<std::size_t> sendsByMessage() const {
     std::vector<std::size_t> sends = direction_.others(direction_.packs, [](int) { return true; });
     std::erase_if(sends, [&](std::size_t part) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes the links between patches, the blocks of a block-structured mesh: which side of which patch
-// is the neighbour of which other side (geometry/mesh). Each rank lists its own patches; the lists
-// of all ranks are gathered on each rank. All ranks then compute the same links from the same
-// numbers, and detect the same errors. All functions are collective.
+// is the neighbour of which other side (geometry/patches/patch_links.hpp). Each rank lists its own
+// patches; the lists of all ranks are gathered on each rank. All ranks then compute the same links
+// from the same numbers, and detect the same errors. All functions are collective. Their local work
+// is within collectively() (comm/agreement/agreement.hpp), since memory for it can be missing on
+// one rank only: then all ranks throw, and none waits for another.
 #include "linop/exchange/make_links.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -16,7 +18,8 @@ namespace tenon {
 namespace {
 
 // Returns the lists of all ranks, by rank. It sums arrays over the ranks, in which each rank fills
-// only its own section: first the lengths of the lists, then their contents.
+// only its own section: first the lengths of the lists, then their contents. The lists are short,
+// so the sum of the agreements, reduceNumbers(), serves as an all-gather.
 std::vector<std::vector<Index>> gatheredLists(Communicator& comm,
                                               const std::vector<Index>& ownList) {
   std::vector<std::uint64_t> counts = collectively(comm, [&] {
@@ -52,12 +55,16 @@ std::vector<std::vector<Index>> gatheredLists(Communicator& comm,
 
 } // namespace
 
+// Tiles of a box: `tiles` has their numbers per dimension, `ends` the boundary modes at the ends of
+// the box, and `places` the row-major numbers of this rank's tiles.
 PatchLinksPtr makeTileLinks(Communicator& comm, const Shape& tiles,
                             const std::vector<BoxEnds>& ends, const std::vector<Index>& places) {
   const std::vector<std::vector<Index>> lists = gatheredLists(comm, places);
   return collectively(comm, [&] { return linkTiles(tiles, lists, ends); });
 }
 
+// Patches joined at their sides: `sides` has, for each patch of this rank, the neighbours at its
+// sides.
 PatchLinksPtr makeSideLinks(Communicator& comm, int spatialRank,
                             const std::vector<PatchSide>& sides) {
   const std::vector<Index> ownNumbers = collectively(comm, [&] {

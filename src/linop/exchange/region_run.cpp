@@ -183,6 +183,8 @@ bool queued(const Meeting& meeting, double alpha, const Region& to, const Region
   const bool adds = meeting.beta == 1, isPlain = alpha == 1 && (adds || meeting.beta == 0);
   const auto isUnit = [](Index step) { return step == 1 || step == -1; };
   const bool isListed = from.listDim >= 0 || to.list;
+  // The queue copies and adds without factors. At listed positions it copies only, and without
+  // weights; elsewhere it adds to boxes without gaps, in either direction.
   const bool fits = isListed
                         ? !adds && !weightsOf(to, y.space())
                         : !adds || std::all_of(to.step.begin(), to.step.begin() + y.ndim(), isUnit);

@@ -36,7 +36,7 @@ void put(const TextSink& sink, std::FILE* stream, std::string_view text) {
           stderr);
     }
   std::fwrite(text.data(), 1, text.size(), stream);
-  if (sink)
+  if (sink) // write() flushes only without a sink
     std::fflush(stream);
 }
 

@@ -70,7 +70,8 @@ struct Property {
 // The halo of one dimension: the box of each part, and the boundary modes of both ends.
 struct HaloSpec {
   std::vector<Interval> boxes = {}; // by part; clipped to the domain where the mode is none
-  // The widths (low, high) by which each part is extended, if the halo is specified like that.
+  // The widths by which each part is extended, if the halo is specified like that: `begin` is the
+  // width at the low side, and `end` that at the high side.
   std::optional<Interval> widths = {};
   TenonBoundary low = TENON_BOUNDARY_NONE, high = TENON_BOUNDARY_NONE;
   bool isPartial = false; // ghost cells hold contributions to be added, not copies
@@ -80,9 +81,11 @@ struct HaloSpec {
 struct LayoutSpec {
   Indices shape = {};
   GridSpec grid = {};
-  std::vector<Property> properties = {};        // by axis
-  std::vector<std::vector<int>> splitAxes = {}; // by dimension, major first
-  std::vector<Indices> cuts = {};               // split points, by dimension
+  std::vector<Property> properties = {}; // by axis
+  // By dimension: the axes that split it (whose property is S of this dimension), in the order in
+  // which they do, the first one into the largest parts. This order can differ from the grid's.
+  std::vector<std::vector<int>> splitAxes = {};
+  std::vector<Indices> cuts = {}; // split points, by dimension
   std::vector<std::optional<HaloSpec>> halos = {};
 
   int ndim() const { return static_cast<int>(shape.size()); }

@@ -101,6 +101,7 @@ PlannedMachine PlannedMachine::forSums(const Sizes& system) {
   const std::string name = textOption("machine");
   if (name.empty())
     throw std::runtime_error("-reductions needs -machine, whose links give the times");
+  // Each sum has its own number of bytes; 1 only passes the check of readPlannedMachine().
   return resized(name, system, /*bytes=*/1);
 }
 

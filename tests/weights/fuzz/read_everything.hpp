@@ -23,7 +23,7 @@ inline void readTensor(const WeightsFile& file, const StoredTensor& tensor) {
   Index elements = 1;
   for (std::size_t d = tensor.shape.size(); d-- > 0;) {
     const Index end = std::min(tensor.shape[d], kMaxNumbers / std::max<Index>(elements, 1));
-    parts.insert(parts.begin(), {0, end, elements});
+    parts.insert(parts.begin(), {.begin = 0, .end = end, .stride = elements});
     elements *= end;
   }
   std::vector<double> numbers(static_cast<std::size_t>(elements));

@@ -14,9 +14,9 @@ from mpi4py import MPI
 from mpi4py.run import set_abort_status
 
 before = None  # the previous exception hook, or None if this one is not installed
-process = 0
-is_failed = False
-is_main = False  # whether the program is a Python program, and not one that embeds Python
+process = 0  # the process that called watch()
+is_failed = False  # set by fail(): session.py then finalises nothing, which other ranks may not do
+is_main = False  # set by session.py: whether the program is Python's, and does not embed it
 
 
 def watch(comm: MPI.Comm) -> None:
@@ -38,21 +38,23 @@ def unwatch() -> None:
 def hook(type: type[BaseException], thrown: BaseException, trace: TracebackType | None) -> None:
     if before is not None:
         before(type, thrown, trace)
-    if before is not None and os.getpid() == process:  # not in a child process, such as that of a
-                                                       # data loader
+    # Not after unwatch(), which the previous hook has called if it finalised Tenon, and not in a
+    # child process, such as that of a data loader.
+    if before is not None and os.getpid() == process:
         fail(1)
 
 
 def fail(status: int) -> None:
-    """Lets all ranks end with this program."""
+    """Lets all ranks end with this program. Only the status is set here: mpi4py aborts MPI when the
+    interpreter ends."""
     global is_failed
     is_failed = True
     set_abort_status(status)
 
 
 def leave(comm: MPI.Comm, thrown: BaseException | None) -> None:
-    """Handles sys.exit(1) within a session on several ranks, in which the other ranks need not
-    take part."""
+    """Called when an exception leaves a session. sys.exit() with a nonzero status ends all ranks,
+    as other exceptions do by hook(): the other ranks need not exit, and would wait for this one."""
     if isinstance(thrown, SystemExit) and thrown.code not in (None, 0) and comm.size > 1:
         fail(status_of(thrown, 1))
 

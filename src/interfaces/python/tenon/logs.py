@@ -40,6 +40,8 @@ def combined(ranks: list[list[dict[str, Any]]]) -> Table:
     for key, each in found.items():
         largest = [max(record[c] for record in each) for c in LARGEST]
         least = min(record['time'] for record in each) if len(each) == len(ranks) else 0.0
+        # Of the longest to the shortest time. Infinite if some ranks took no time, which is
+        # shown as 0; 1 if no rank took any.
         ratio = largest[1] / least if least > 0 else 0.0 if largest[1] > 0 else 1.0
         rows.append([*key, *largest, ratio, *[sum(record[c] for record in each) for c in SUMS]])
     return Table(f'log of {len(ranks)} ranks', ['event', 'stage', *LARGEST, 'ratio', *SUMS], rows)
