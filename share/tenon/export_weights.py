@@ -22,8 +22,8 @@ def export_weights(model, path, mean=None, std=None):
     header, data, end = {"__metadata__": {"tenon.order": "\n".join(tensors)}}, [], 0
     for name, tensor in tensors.items():
         if tensor.dtype not in TYPES:
-            raise TypeError(f"{name} has elements of {tensor.dtype}, which a safetensors file does not have; of a complex tensor "
-                            "export torch.view_as_real(), its pairs of real numbers")
+            raise TypeError(f"{name} has elements of {tensor.dtype}, which is not written; convert the tensor, a complex one by "
+                            "torch.view_as_real()")
         # As bytes, since NumPy has no bfloat16; of a scalar, its one element.
         data.append(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
         header[name] = {"dtype": TYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [end, end := end + data[-1].nbytes]}

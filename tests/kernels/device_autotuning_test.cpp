@@ -195,7 +195,14 @@ TEST(DeviceAutotuning, AreReadFromAFile) {
   ofOther.replace(2, 1, "another ");
   std::ofstream(file) << ofOther << '\n';
   withFile(true);
-  for (const char* wrong : {"times", "1\tkey", "1\tkey\t12 x", "1\tkey\t"})
+  // A line that was not completed is measured again, and the next one does not continue it.
+  for (const std::size_t missing :
+       {std::size_t(1), std::size_t(2), std::size_t(9), line.size() - 1}) {
+    std::ofstream(file) << line.substr(0, line.size() - missing);
+    withFile(true);
+    withFile(false);
+  }
+  for (const char* wrong : {"times", "1\tkey .", "1\tkey\t12 x .", "1\tkey\t ."})
     inChild([=] {
       std::ofstream(file) << line << '\n' << wrong << '\n';
       options().set("-tenon_device_plans_file", file);

@@ -357,12 +357,14 @@ private:
       return times;
     const std::string key =
         cuda::textOf({runs_[kPlain][kAddY]->graph(), epilogue(), mayTakeProducts_, mayRound_});
-    if (const auto known = cuda::knownTimes(key, times.size()))
-      return *known;
+    leftOut_.clear();
+    if (const auto known = cuda::knownTimes(key, times.size())) {
+      noteLeftOut(known->isWhole);
+      return known->times;
+    }
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = i % kCandidates == 0 ? 0 : kNever;
     memoryError_.clear();
-    leftOut_.clear();
     const OwnContext own(*this);
     std::optional<Arrays> at;
     try {
@@ -374,28 +376,35 @@ private:
       return times;
     }
     const Stopwatch watch;
+    bool isWhole = true;
     for (const Pass pass : {kForward, kData, kWeights})
-      measurePass(pass, watch, *at, std::span(times).subspan(pass * kCandidates, kCandidates));
+      isWhole &=
+          measurePass(pass, watch, *at, std::span(times).subspan(pass * kCandidates, kCandidates));
+    noteLeftOut(isWhole);
     if (memoryError_.empty()) // layers that are set up later can have enough memory
-      cuda::keepTimes(key, times, /*isWhole=*/leftOut_.empty());
+      cuda::keepTimes(key, {times, isWhole});
     return times;
+  }
+  void noteLeftOut(bool isWhole) {
+    if (!isWhole)
+      leftOut_ = "the time of -tenon_device_plans_seconds was over";
   }
 
   // Leaves out further engines of a kind whose first one, which cuDNN expects to be the fastest,
-  // takes more than twice the best time, and all that follows the end of the time for measurements.
-  void measurePass(Pass pass, const Stopwatch& watch, Arrays& at, std::span<Nanoseconds> times) {
+  // takes more than twice the best time, and all that follows the end of the time for measurements;
+  // of that end it returns false.
+  bool measurePass(Pass pass, const Stopwatch& watch, Arrays& at, std::span<Nanoseconds> times) {
     Nanoseconds best = kNever;
     for (std::size_t candidate = 0; candidate < kCandidates; ++candidate) {
       const Nanoseconds first = times[candidate - candidate % kEngines];
       if (candidate % kEngines > 0 && first != kNever && first / 2 > best)
         continue;
-      if ((pass > 0 || candidate > 0) && watch.seconds() >= cuda::measurementSeconds()) {
-        leftOut_ = "the time of -tenon_device_plans_seconds was over";
-        return;
-      }
+      if ((pass > 0 || candidate > 0) && watch.seconds() >= cuda::measurementSeconds())
+        return false;
       times[candidate] = timeOf(pass, candidate, at, best);
       best = std::min(best, times[candidate]);
     }
+    return true;
   }
 
   void choose(std::span<const Nanoseconds> slowest) override {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Stores measured times in memory and in the file of -tenon_device_plans_file. A line of the file
 // has the format's number, the key and the times, separated by tabs, with - for a candidate that
-// cannot run. Each line is appended by one call, since processes share the file.
+// cannot run, and ends with a full stop. Processes share the file: each line is appended by one
+// call, and one without its end, which is being written or whose process was stopped, is not read.
 #include "kernels/cuda/plan_times.hpp"
 
 #include "sys/cuda/status.hpp"
@@ -26,8 +27,9 @@ namespace tenon::cuda {
 namespace {
 
 constexpr const char* kFormat = "1\t";
+constexpr std::string_view kEnd = " .";
 
-using Times = std::map<std::string, std::vector<Nanoseconds>>;
+using Times = std::map<std::string, MeasuredTimes>;
 
 struct Known {
   std::mutex mutex;
@@ -43,6 +45,7 @@ Known& known() {
 // The times of a line's last column. An empty list if it has another content.
 std::vector<Nanoseconds> timesIn(std::string_view text) {
   std::vector<Nanoseconds> times;
+  text.remove_suffix(std::min(text.size(), kEnd.size()));
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     Nanoseconds time = kNever;
@@ -68,6 +71,9 @@ void read(const std::string& file, Times& known) {
                 fmt::format("cannot read '{}', the value of -tenon_device_plans_file", file));
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
+    const bool hasBegin = line.starts_with(kFormat) || std::string_view(kFormat).starts_with(line);
+    if (hasBegin && (stream.eof() || !line.ends_with(kEnd))) // or empty
+      continue;
     const std::size_t tab = line.rfind('\t');
     const bool isLine = line.starts_with(kFormat) && tab >= std::strlen(kFormat);
     const std::vector<Nanoseconds> times =
@@ -78,7 +84,8 @@ void read(const std::string& file, Times& known) {
           fmt::format("line {} of '{}', the value of -tenon_device_plans_file, has no times "
                       "of plans; delete the line, or the file, which is then made again",
                       number, file));
-    known.emplace(line.substr(std::strlen(kFormat), tab - std::strlen(kFormat)), times);
+    known.emplace(line.substr(std::strlen(kFormat), tab - std::strlen(kFormat)),
+                  MeasuredTimes{times});
   }
 }
 
@@ -89,8 +96,13 @@ void append(const std::string& file, const std::string& key,
     line += i == 0 ? '\t' : ' ';
     line += times[i] == kNever ? "-" : std::to_string(times[i]);
   }
-  line += '\n';
-  const int handle = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  line.append(kEnd) += '\n';
+  const int handle = open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  // A line that a process could not complete ends here, so that the new one is a line of its own.
+  char last = '\n';
+  if (const off_t size = handle >= 0 ? lseek(handle, 0, SEEK_END) : 0;
+      size > 0 && pread(handle, &last, 1, size - 1) == 1 && last != '\n')
+    line.insert(line.begin(), '\n');
   const bool isWritten =
       handle >= 0 && write(handle, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   const int error = errno;
@@ -115,6 +127,12 @@ std::string deviceText() {
   return text;
 }
 
+// The number of candidates belongs to the key: another version of the library can have others, and
+// its times must not hide those of this one.
+std::string keyWith(const std::string& key, std::size_t candidates) {
+  return fmt::format("{} candidates {}", key, candidates);
+}
+
 } // namespace
 
 std::string textOf(const MeasuredGraph& measured) {
@@ -129,25 +147,25 @@ std::string textOf(const MeasuredGraph& measured) {
                      int(measured.rounds));
 }
 
-std::optional<std::vector<Nanoseconds>> knownTimes(const std::string& key, std::size_t count) {
+std::optional<MeasuredTimes> knownTimes(const std::string& key, std::size_t count) {
   const std::scoped_lock lock(known().mutex);
   if (const std::string file = options().getString("", "device_plans_file"); file != known().file) {
     read(file, known().times);
     known().file = file;
   }
-  const auto entry = known().times.find(key);
-  // Another version of the library can have other candidates.
-  if (entry == known().times.end() || entry->second.size() != count)
+  const auto entry = known().times.find(keyWith(key, count));
+  if (entry == known().times.end() || entry->second.times.size() != count)
     return std::nullopt;
   return entry->second;
 }
 
-void keepTimes(const std::string& key, const std::vector<Nanoseconds>& times, bool isWhole) {
+void keepTimes(const std::string& key, const MeasuredTimes& measured) {
   const std::scoped_lock lock(known().mutex);
-  known().times[key] = times;
+  const std::string whole = keyWith(key, measured.times.size());
+  known().times[whole] = measured;
   if (const std::string file = options().getString("", "device_plans_file");
-      isWhole && !file.empty())
-    append(file, key, times);
+      measured.isWhole && !file.empty())
+    append(file, whole, measured.times);
 }
 
 double measurementSeconds() {

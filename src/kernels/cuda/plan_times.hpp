@@ -22,12 +22,18 @@ struct MeasuredGraph {
 
 // The key of a measurement: the graph, the model of the device and the version of cuDNN.
 std::string textOf(const MeasuredGraph& measured);
-// The times under this key, if there are as many as `count`. Throws TENON_ERR_FILE for a file of
-// another format, and TENON_ERR_OPTION for one that cannot be read.
-std::optional<std::vector<Nanoseconds>> knownTimes(const std::string& key, std::size_t count);
+// Times of all candidates; isWhole is false if the measurement ended early.
+struct MeasuredTimes {
+  std::vector<Nanoseconds> times;
+  bool isWhole = true;
+};
+
+// The times of `count` candidates under this key, if they are known. Throws TENON_ERR_FILE for a
+// file that cannot be read or has another format.
+std::optional<MeasuredTimes> knownTimes(const std::string& key, std::size_t count);
 // Adds times. Those of a measurement that ended early are for this process only. Throws
 // TENON_ERR_FILE if the file cannot be written.
-void keepTimes(const std::string& key, const std::vector<Nanoseconds>& times, bool isWhole);
+void keepTimes(const std::string& key, const MeasuredTimes& measured);
 
 // The option -tenon_device_plans_seconds: the longest time of a measurement.
 double measurementSeconds();

@@ -134,18 +134,21 @@ void autotune(Communicator& comm, const BoundMaps& maps) {
     return;
   const LogScope scope(event);
   std::vector<std::size_t> begins{0};
-  std::vector<Nanoseconds> times = collectively(
-      comm, "the algorithms of kernels",
-      [&] {
-        std::vector<Nanoseconds> allTimes;
-        for (Autotuner* autotuner : autotuners) {
-          const std::vector<Nanoseconds> ownTimes = autotuner->measure();
-          allTimes.insert(allTimes.end(), ownTimes.begin(), ownTimes.end());
-          begins.push_back(allTimes.size());
-        }
-        return allTimes;
-      },
-      [](const auto& allTimes) { return fmt::format("{} times", allTimes.size()); });
+  std::vector<Nanoseconds> times;
+  std::optional<Error> error;
+  try {
+    for (Autotuner* autotuner : autotuners) {
+      const std::vector<Nanoseconds> ownTimes = autotuner->measure();
+      times.insert(times.end(), ownTimes.begin(), ownTimes.end());
+      begins.push_back(times.size());
+    }
+  } catch (...) {
+    error = caughtError();
+  }
+  // A rank that has its times from a file waits for those that measure, for as long as they need.
+  agreeWithoutLimit(comm, error);
+  agreeOnText(comm, "the algorithms of kernels",
+              [&] { return fmt::format("{} times", times.size()); });
   reduceNumbers(comm, times, MPI_MAX);
   collectively(comm, [&] {
     for (std::size_t i = 0; i < autotuners.size(); ++i)
