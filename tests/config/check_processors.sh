@@ -4,7 +4,7 @@
 # In ROOT/src only these files know processors: elsewhere there is no instruction, macro or attribute of one.
 set -euo pipefail
 cd "$1/src"
-known=(sys/pause.hpp sys/traps.hpp kernels/walks/stream.hpp kernels/convolution/direct_{avx2,avx512,kernels,neon}.cpp
+known=(sys/{bfloat16,pause,traps}.hpp kernels/walks/stream.hpp kernels/convolution/direct_{avx2,avx512,kernels,neon}.cpp
   kernels/base/instruction_set.{cpp,hpp})
 words='[a-z]mmintrin\.h|arm_(neon|sve)\.h|_mm[0-9]*_[a-z]|__(SSE|AVX|FMA|ARM|i386|x86_64|amd64|aarch64)|__builtin_(cpu|ia32)'
 words+='|\btarget(_clones)?\("|\basm\b|TENON_HAS_(AVX|NEON)'

@@ -42,6 +42,7 @@ enum Sum : std::size_t { kSetY, kAddY, kEndY, kSetX, kAddW, kSums };
 
 // With fewer multiplications, the device takes about as long as the host for the launch.
 constexpr Index kFewMultiplications = Index(1) << 21;
+constexpr const char* kTimeWasOver = "the time of -tenon_device_plans_seconds was over";
 
 // Arrays for a measurement.
 struct Arrays {
@@ -296,14 +297,12 @@ private:
   void callPass(Arrays& arrays, Pass pass) {
     T *const x = arrays.x.data<T>(), *const w = arrays.w.data<T>(), *const y = arrays.y.data<T>();
     const T* const b = shape_.hasBias ? arrays.b.data<T>() : nullptr;
-    switch (pass) {
-    case kForward:
-      return isRectified_ ? rectified(x, w, b, y) : forward(x, w, b, y, false);
-    case kData:
-      return adjointData(w, y, x);
-    default:
-      return adjointWeights(x, y, w, nullptr);
-    }
+    if (pass == kForward)
+      isRectified_ ? rectified(x, w, b, y) : forward(x, w, b, y, false);
+    else if (pass == kData)
+      adjointData(w, y, x);
+    else
+      adjointWeights(x, y, w, nullptr);
   }
 
   // Convolution and rectifier, as a layer with contiguous outputs computes them.
@@ -325,11 +324,11 @@ private:
     try {
       take(pass, candidate, /*isTried=*/true);
       reserveWorkspace();
-      callPass(arrays, pass);
+      const auto call = [&] { callPass(arrays, pass); };
+      call();
       Nanoseconds fastest = kNever;
       for (int n = 0; n < kCalls && (n == 0 || fastest / 2 <= best); ++n)
-        fastest = std::min(fastest, Nanoseconds(1e9 * context_->stream().secondsOf(
-                                                          [&] { callPass(arrays, pass); })));
+        fastest = std::min(fastest, Nanoseconds(1e9 * context_->stream().secondsOf(call)));
       return fastest;
     } catch (const Error& error) {
       checkDevice();
@@ -357,11 +356,10 @@ private:
       return times;
     const std::string key =
         cuda::textOf({runs_[kPlain][kAddY]->graph(), epilogue(), mayTakeProducts_, mayRound_});
-    leftOut_.clear();
-    if (const auto known = cuda::knownTimes(key, times.size())) {
-      noteLeftOut(known->isWhole);
+    const auto known = cuda::knownTimes(key, times.size());
+    leftOut_ = known && !known->isWhole ? kTimeWasOver : "";
+    if (known)
       return known->times;
-    }
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = i % kCandidates == 0 ? 0 : kNever;
     memoryError_.clear();
@@ -376,35 +374,28 @@ private:
       return times;
     }
     const Stopwatch watch;
-    bool isWhole = true;
     for (const Pass pass : {kForward, kData, kWeights})
-      isWhole &=
-          measurePass(pass, watch, *at, std::span(times).subspan(pass * kCandidates, kCandidates));
-    noteLeftOut(isWhole);
+      measurePass(pass, watch, *at, std::span(times).subspan(pass * kCandidates, kCandidates));
     if (memoryError_.empty()) // layers that are set up later can have enough memory
-      cuda::keepTimes(key, {times, isWhole});
+      cuda::keepTimes(key, {times, /*isWhole=*/leftOut_.empty()});
     return times;
-  }
-  void noteLeftOut(bool isWhole) {
-    if (!isWhole)
-      leftOut_ = "the time of -tenon_device_plans_seconds was over";
   }
 
   // Leaves out further engines of a kind whose first one, which cuDNN expects to be the fastest,
-  // takes more than twice the best time, and all that follows the end of the time for measurements;
-  // of that end it returns false.
-  bool measurePass(Pass pass, const Stopwatch& watch, Arrays& at, std::span<Nanoseconds> times) {
+  // takes more than twice the best time, and all that follows the end of the time for measurements.
+  void measurePass(Pass pass, const Stopwatch& watch, Arrays& at, std::span<Nanoseconds> times) {
     Nanoseconds best = kNever;
     for (std::size_t candidate = 0; candidate < kCandidates; ++candidate) {
       const Nanoseconds first = times[candidate - candidate % kEngines];
       if (candidate % kEngines > 0 && first != kNever && first / 2 > best)
         continue;
-      if ((pass > 0 || candidate > 0) && watch.seconds() >= cuda::measurementSeconds())
-        return false;
+      if ((pass > 0 || candidate > 0) && watch.seconds() >= cuda::measurementSeconds()) {
+        leftOut_ = kTimeWasOver;
+        return;
+      }
       times[candidate] = timeOf(pass, candidate, at, best);
       best = std::min(best, times[candidate]);
     }
-    return true;
   }
 
   void choose(std::span<const Nanoseconds> slowest) override {

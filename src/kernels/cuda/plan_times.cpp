@@ -98,7 +98,7 @@ void append(const std::string& file, const std::string& key,
   }
   line.append(kEnd) += '\n';
   const int handle = open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  // A line that a process could not complete ends here, so that the new one is a line of its own.
+  // A line that a process could not complete ends here: the new one must be a line of its own.
   char last = '\n';
   if (const off_t size = handle >= 0 ? lseek(handle, 0, SEEK_END) : 0;
       size > 0 && pread(handle, &last, 1, size - 1) == 1 && last != '\n')
