@@ -388,7 +388,6 @@ class Distribute(OfModules):
                 (changed, written(lambda y: torch.meshgrid(y[0, 0, 0], indexing='ij')[0])),
                 (changed, written(lambda y: torch.einsum('abcd->abdc', y))),
                 (changed, stale(lambda z: z.real)), (changed, stale(lambda z: z.conj())), ("output 'mul'.*" + changed, Of(output)),
-                ('padding_idx', Of(table, table=torch.nn.Embedding(6, 4, padding_idx=0))),
                 ('scale_grad_by_freq', Of(table, table=torch.nn.Embedding(6, 4, scale_grad_by_freq=True))),
                 ('argument dtype of aten.sum', Of(lambda module, x: x.sum(1, True, dtype=torch.int64) + x)),
                 ('bits of integers', Of(lambda module, x: x * (torch.arange(3) & 2))),
@@ -396,16 +395,23 @@ class Distribute(OfModules):
             with self.subTest(text):
                 layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [1, 2, 4, 3], 'B')
                 with self.assertRaisesRegex(tenon.Error, '(?s)ERR_SUPPORT.*' + text):
-                    tt.distribute(module, layout, training=text in ('padding_idx', 'scale_grad_by_freq'))
+                    tt.distribute(module, layout, training=text == 'scale_grad_by_freq')
+        # What stops a gradient does so in Tenon too.
         stopped = Of(lambda module, x: x + torch.tanh(x).detach())
-        with self.assertRaisesRegex(tenon.Error, '(?s)ERR_SUPPORT.*detach'):
-            tt.distribute(stopped, layout)
-        x = drawn(1, 2, 4, 3)
-        self.assertLess(apart(tt.distribute(stopped, layout, training=False)(x), stopped(x)), 1e-14)
         padded = Of(table, table=torch.nn.Embedding(6, 4, padding_idx=0))
         unbounded = Of(lambda module, x: torch.maximum(x, torch.tensor(-torch.inf)) - torch.minimum(torch.tensor(torch.inf), 2 * x))
-        for module in (padded, unbounded):
-            self.assertLess(apart(tt.distribute(module.double(), layout, training=False)(x), module(x)), 1e-14)
+        rows = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [1, 2, 4, 3], 'S2')
+        for module in (stopped, padded, unbounded):
+            network = tt.distribute(module.double(), rows)
+            x = drawn(1, 2, 4, 3).requires_grad_()
+            own = tt.block(rows, x.detach()).clone().requires_grad_()
+            y, expected = network(own), module(x)
+            self.assertLess(apart(y, tt.block(rows, expected)), 1e-14)
+            (y ** 2).sum().backward()
+            (expected ** 2).sum().backward()
+            self.assertLess(apart(own.grad, tt.block(rows, x.grad)), 1e-12)
+            for parameter, other in zip(network.parameters(), module.parameters()):
+                self.assertLess(apart(parameter.grad, other.grad), 1e-12)
 
     def test_modes_of_parts(self):
         """Layers that do not follow train() and eval() of the whole are refused."""
