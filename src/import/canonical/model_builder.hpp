@@ -76,6 +76,8 @@ public:
   // Functions: add, sub, mul, div (integers: floor), truediv, floordiv, truncdiv, mod (with the
   // sign of b), fmod (of a), pow, max, min.
   Value binary(const std::string& function, Value a, Value b);
+  // The angle of points (x, y) in radians, from -pi to pi.
+  Value angle(Value y, Value x);
   // Rounds towards 0.
   Value truncated(Value x);
   // Relations gt, ge, lt, le, eq, ne, and the logical `and`, `or` of their results.
@@ -99,6 +101,8 @@ public:
   Value expand(Value x, std::vector<Index> shape);
   // Returns x with `part` in place of the elements [begin, end) of a dimension.
   Value replaced(Value x, int dim, Index begin, Index end, Value part);
+  // The same for every `step`-th of these elements.
+  Value replacedEvery(Value x, int dim, Index begin, Index end, Index step, Value part);
   Value zeros(const Shape& shape);
   // Multiplies a dimension by a fixed matrix [rows, extent of the dimension].
   Value along(Value x, int dim, Index rows,
@@ -136,6 +140,8 @@ public:
   // indices have the dimensions of x, and select along this one.
   Value taken(Value x, int dim, Value indices);
   Value takenAlong(Value x, int dim, Value indices);
+  // Adds elements of the source at such indices of a dimension, which are broadcast to the source.
+  Value addedAlong(Value x, int dim, Value indices, Value source);
   // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
   Value triangle(Value x, bool isUpper, double diagonal);
   // Returns the main diagonal of two dimensions, as the last dimension of the result.
@@ -145,6 +151,7 @@ public:
   // Returns prefix sums, or suffix sums if `isFromEnd`; an element is part of its own sum unless
   // `isExclusive`.
   Value cumulativeSum(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
+  Value cumulativeProduct(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
   // Rotates a dimension: y[(i + by) mod n] = x[i].
   Value roll(Value x, int dim, Index by);
   // Selects elements of a dimension by constant indices (`places`); negative ones count from the
@@ -300,6 +307,8 @@ private:
   Value foldedReduction(const std::string& method, Value x, const Shape& reducedShape,
                         const Shape& shape);
   Value foldedMatmul(Value a, Value b);
+  Value foldedProduct(Value a, Value b);
+  void equaliseStacks(Value& a, Value& b);
 
   // -- arithmetic: the cases of binary() in which at most one value is a constant
   Value sumOf(Value a, Value b);

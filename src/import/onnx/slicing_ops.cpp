@@ -103,6 +103,12 @@ ModelValues onnxCumSum(const OnnxCall& c) {
                             c.operands.flag("exclusive", false),
                             c.operands.flag("reverse", false))};
 }
+ModelValues onnxCumProd(const OnnxCall& c) {
+  const auto axis = static_cast<Index>(c.numberAt(1, 0));
+  return {c.b.cumulativeProduct(c.x(), c.b.dimension(axis, c.x()->ndim()),
+                                c.operands.flag("exclusive", false),
+                                c.operands.flag("reverse", false))};
+}
 // Reverses the first elements of each sequence, whose number is input 1.
 ModelValues onnxReverse(const OnnxCall& c) {
   const Value x = c.x();
@@ -140,11 +146,10 @@ ModelValues onnxGather(const OnnxCall& c) {
 }
 // Refuses indices that cannot be imported, with the reason.
 ModelValues onnxIndexed(const OnnxCall& c) {
-  if (c.operands.has("reduction"))
-    c.operands.text("reduction", ""); // of another type, it is an error
+  const std::string reduction = c.operands.text("reduction", "none");
   const bool isConstant = c.operands.neededInput(1)->isConstant();
   return {c.b.refuse(fmt::format("{} by {}", c.operands.operation().type,
-                                 isConstant ? "constant indices with this reduction"
+                                 isConstant ? "constant indices with the reduction " + reduction
                                             : "indices that are computed or inputs"),
                      isConstant ? "elements that are written or added" : kIndexAdvice,
                      c.x()->shape)};
@@ -301,6 +306,7 @@ ModelValues onnxScatterElements(const OnnxCall& c) {
 std::span<const OnnxRow> onnxParts() {
   static constexpr OnnxRow rows[] = {
       {"Concat", onnxConcat, "", kAnyNumber, "axis"},
+      {"CumProd", onnxCumProd, "", 2, "exclusive reverse"},
       {"CumSum", onnxCumSum, "", 2, "exclusive reverse"},
       {"Gather", onnxGather, "", 2, "axis"},
       {"GatherElements", onnxGatherElements, "", 2, "axis"},

@@ -212,8 +212,7 @@ ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
   if (isType("aten.slice.")) {
     const Index begin = bound(operands.integer("start", 0)),
                 end = bound(operands.integer("end", std::numeric_limits<Index>::max()));
-    return operands.integer("step", 1) == 1 ? b.replaced(x, d, begin, std::max(begin, end), part)
-                                            : nullptr;
+    return b.replacedEvery(x, d, begin, std::max(begin, end), operands.integer("step", 1), part);
   }
   const Index at = bound(operands.integer("index"));
   Shape shape = x->shape;
