@@ -12,7 +12,7 @@ namespace tenon {
 namespace {
 
 struct Reason {
-  std::string_view names; // separated by spaces; one with "*" stands for all that begin so
+  std::string_view names; // separated by spaces; with "*", all names that begin so
   const char* advice;
 };
 
@@ -47,7 +47,7 @@ constexpr Reason kReasons[] = {
     {"STFT stft istft", "convolutions with fixed cosines and sines, or rfft of windows made by "
                         "unfold"},
     {"LinearAttention CausalConvWithState SwiGLU",
-     "the operators that it stands for (the function body in ONNX's description of operators)"},
+     "the operators that it consists of (the function body in ONNX's description of operators)"},
     {"Sequence* SplitToSequence ConcatFromSequence Optional* String* RegexFullMatch "
      "TfIdfVectorizer ImageDecoder",
      "tensors of numbers; prepare sequences, texts and images outside the network"}};

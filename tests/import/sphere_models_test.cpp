@@ -96,7 +96,7 @@ TEST(SphereModelTest, FiltersHaveTheSettingsOfTheirModules) {
   const Module modules[] = {
       {"first", {3, 2}, "linear", "nodal", "poles", "gauss", 0.9, 1, true},
       {"grouped", {2, 2}, "morlet", "geometric", "gauss", "gauss", 1.1, 2, false},
-      {"fused", {2}, "zernike", "mean", "gauss", "gauss", 1.3, 1, true},
+      {"fused", {3}, "zernike", "mean", "gauss", "gauss", 1.3, 1, true},
       {"up", {2, 1}, "fourierbessel", "support", "gauss", "poles", 1.2, 2, true},
       {"fewer", {2, 1}, "harmonic", "modal", "poles", "poles", 0.7, 1, false},
       {"last", {1, 1}, "linear", "none", "poles", "poles", 0, 1, false}};

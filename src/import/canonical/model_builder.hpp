@@ -9,7 +9,9 @@
 #pragma once
 
 #include "import/canonical/model_graph.hpp"
+#include "import/canonical/model_settings.hpp"
 #include "import/canonical/sphere/filter_table.hpp"
+#include "import/canonical/sphere/harmonics.hpp"
 #include "import/canonical/sphere/legendre_table.hpp"
 
 #include <functional>
@@ -108,23 +110,13 @@ public:
   Value along(Value x, int dim, Index rows,
               const std::function<double(Index row, Index column)>& matrix);
   static bool isTooLarge(Value x, Index rows, Index columns); // whether that matrix is too large
-  // How to weigh the elements near a place: linearly or by Keys' cubic. spread < 1 averages over
-  // 1 / spread times as many elements.
-  struct Interpolation {
-    bool isCubic = false;
-    double cubicFactor = -0.75, spread = 1;
-    bool excludesOutside = false; // otherwise elements beyond an end equal the last one
-  };
+  using Interpolation = ModelInterpolation;
   // Interpolates a dimension at these places, in units of its elements; 0 for a place of NaN.
   Value interpolated(Value x, int dim, const std::vector<double>& places, const Interpolation& how);
+  using Sampling = ModelSampling;
   // Interpolates a field [n, channels, space...] at points [n, points..., coordinates], which can
   // be computed; the last dimension of space is the first coordinate. -1 and 1 are the ends of
   // a dimension: its outer elements, or (alignsCorners = false) half an element beyond them.
-  struct Sampling {
-    enum class Method { Nearest, Linear, Cubic } method = Method::Linear;
-    enum class Outside { Zeros, Border, Reflection } outside = Outside::Zeros;
-    bool alignsCorners = false;
-  };
   Value sampled(Value x, Value points, const Sampling& how);
   // Returns the points [n, size..., coordinates] of a grid of these extents, moved by affine maps
   // theta [n, coordinates, coordinates + 1].
@@ -172,12 +164,7 @@ public:
   // Repeats x along each dimension d times[d] times.
   Value tile(Value x, const std::vector<Index>& times);
 
-  // Settings of sliding windows, one number per spatial dimension.
-  struct Windows {
-    std::vector<Index> kernel, stride, dilation, low, high, outputPadding = {};
-    Index groups = 1;
-    bool isTransposed = false;
-  };
+  using Windows = ModelWindows;
   Value convolution(Value x, Value weight, Value bias, Windows windows); // bias may be null
   // The elements of all windows as [n, channels * window, windows], and the sum of such windows.
   Value unfolded(Value x, Windows windows);
@@ -423,7 +410,6 @@ private:
   std::optional<SpectralWeights> spectralWeights(Value z, const Shape& shape,
                                                  const std::string& norm) const;
 
-  // The value that reshapes are made of.
   static Value unshaped(Value v); // the value that reshapes are made of
 
   // -- contractions with constants
@@ -456,18 +442,7 @@ private:
   Value withoutSymbols(Value v, std::map<Value, Value>& known);
 
   // -- spherical harmonics
-  // Coefficients of spherical harmonics, with a role for each dimension: l, m (degree, order), and
-  // before them b, c (batch, channel); g, i (group, channel of a group); or capitals, in fields of
-  // other ranks. x is the field. A weight may have been applied.
-  struct Harmonics {
-    Value x;
-    std::string roles;
-    ModelSphere sphere;
-    Index allOrders = 0; // of the model; those beyond sphere.orders are 0
-    double factor = 1;
-    Value weight = nullptr; // pairs, as the layer has it
-    Index outputs = 0, groups = 1;
-  };
+  using Harmonics = ModelHarmonics;
   // A table of Legendre functions that a contraction multiplies by, and the labels of its
   // dimensions in the equation; `outer` and `inner` are rows and degrees, in the analysis degrees
   // and rows.
@@ -493,10 +468,12 @@ private:
   Value synthesised(Value coefficients, const TableUse& use, const Shape& field, double factor);
   Value orderedModes(Value c, Index orders, bool isNatural);
 
+  // -- discrete-continuous convolutions
   Value filterValue(Value x, Value weight, Index outputs, Index groups, const ModelFilter& filter);
   Value filterProduct(const std::string& equation, const ModelValues& factors);
   void noteWeightedInput(const std::string& equation, const ModelValues& factors, Value result);
   Value biasedFilter(Value y, Value bias);
+
   const ModelWeights& weights_;
   const ModelMode mode_;
   const ModelTables tables_;

@@ -155,7 +155,7 @@ ModelValues onnxIndexed(const OnnxCall& c) {
                      c.x()->shape)};
 }
 // An index into a dimension of n elements, counted from the end if it is negative.
-Index fromBegin(const OnnxCall& c, Index i, Index n) {
+Index countedFromBegin(const OnnxCall& c, Index i, Index n) {
   c.b.check(i >= -n && i < n, "an index is out of range");
   return i < 0 ? i + n : i;
 }
@@ -170,7 +170,7 @@ std::vector<Index> positionsAlong(const OnnxCall& c, Value places, int d) {
     for (std::size_t e = 0; e < shape.size(); ++e) {
       const Index i =
           e == static_cast<std::size_t>(d) ? numbers[static_cast<std::size_t>(place)] : index[e];
-      position = position * shape[e] + fromBegin(c, i, shape[e]);
+      position = position * shape[e] + countedFromBegin(c, i, shape[e]);
     }
     positions.push_back(position);
   });
@@ -209,7 +209,8 @@ std::vector<Index> positionsOf(const OnnxCall& c, Value places, std::size_t batc
     Index position = 0;
     for (std::size_t e = 0; e < batch + depth; ++e) {
       const auto at = static_cast<std::size_t>(place) * depth + (e - batch);
-      position = position * from[e] + fromBegin(c, e < batch ? index[e] : numbers[at], from[e]);
+      position =
+          position * from[e] + countedFromBegin(c, e < batch ? index[e] : numbers[at], from[e]);
     }
     for (Index i = 0; i < inner; ++i)
       positions.push_back(position * inner + i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of torch-harmonics, which are not in aten: convolutions with filters of compact support
 // on the sphere (canonical/sphere/filters.cpp). Each has lists of the filters' entries, which its
-// module has as buffers; other orders of the same lists, for its kernels, are not read. The table of
-// rows is declared in operator_rows.hpp, readsFilterLists() in pt2.hpp.
+// module has as buffers; other orders of the same lists, for its kernels, are not read. The table
+// of rows is declared in operator_rows.hpp, readsFilterLists() in pt2.hpp.
 #include "import/pt2/operator_rows.hpp"
 #include "import/pt2/pt2.hpp"
 

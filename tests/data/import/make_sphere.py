@@ -117,7 +117,7 @@ class Filters(nn.Module):
                           theta_cutoff=0.9)
         self.grouped = conv(4, 4, (5, 6), (5, 6), (2, 2), groups=2, bias=False, theta_cutoff=1.1,
                             **kind("morlet", "geometric"), **gauss)
-        self.fused = conv(4, 6, (5, 6), (4, 6), 2, theta_cutoff=1.3, fused=True,
+        self.fused = conv(4, 6, (5, 6), (4, 6), 3, theta_cutoff=1.3, fused=True,
                           **kind("zernike", "mean"), **gauss)
         self.up = up(6, 2, (4, 6), (6, 12), (2, 1), groups=2, grid_in="legendre-gauss",
                      theta_cutoff=1.2, **kind("fourier-bessel", "support"))

@@ -299,10 +299,11 @@ private:
   }
 
   // The cutoff at which the basis fits the samples; 0 if there is none. Hats make several minima,
-  // so the steps begin at each of the lowest ones of equidistant cutoffs.
+  // so the steps begin at each of the lowest ones of equidistant cutoffs and of the greatest one,
+  // which is pi if the filters cover the sphere.
   double fittedCutoff() const {
     constexpr int kAll = 64, kStarts = 4;
-    std::map<double, double> errors; // by cutoff
+    std::map<double, double> errors{{greatest_, errorOf(residual(greatest_))}}; // by cutoff
     const auto scan = [&](int count) {
       for (int i = 0; i < count; ++i) {
         const double cutoff = least_ + (greatest_ - least_) * (i + 0.5) / count;
