@@ -52,14 +52,13 @@ constexpr OptionSpec kDisco[] = {
     kOutChannelsSetting,
     {"kernel", OptionSpec::Ints, nullptr,
      "numbers of basis functions of a filter: of linear, rings and sectors (1 if there is one "
-     "number); of harmonic and morlet, frequencies along rows and columns; of zernike, degrees "
-     "(one number); of fourierbessel, zeros of J_0 and the highest order",
+     "number); of harmonic, frequencies along rows and columns; of zernike, degrees (one number); "
+     "of fourierbessel, zeros of J_0 and the highest order",
      nullptr, atLeast(1)},
     {"basis", OptionSpec::Choice, "linear",
-     "basis functions of filters: hats by rings and sectors, harmonics under Hann's window "
-     "(morlet: not normalised), Zernike's polynomials, or Bessel functions that vanish at the "
-     "cutoff",
-     "linear|harmonic|morlet|zernike|fourierbessel"},
+     "basis functions of filters: hats by rings and sectors, harmonics under Hann's window, "
+     "Zernike's polynomials, or Bessel functions that vanish at the cutoff",
+     "linear|harmonic|zernike|fourierbessel"},
     {"cutoff", OptionSpec::Real, "0",
      "radius of filters as an angle in radians; 0: the largest distance between neighbouring rows "
      "of the grid with fewer longitudes"},
@@ -221,22 +220,21 @@ public:
     std::vector<Index> kernel = {draw.between(1, 3)};
     if (!isZernike)
       kernel.push_back(draw.between(1, 3));
-    return {
-        {{"in_channels", inputs},
-         {"out_channels", groups * draw.between(1, 2)},
-         {"groups", groups},
-         {"kernel", kernel},
-         {"basis", std::string(isZernike ? "zernike" : draw.of({"linear", "harmonic", "morlet"}))},
-         {"cutoff", 0.3 * double(draw.between(1, 4))},
-         {"normalisation", std::string(draw.of({"nodal", "modal", "mean", "none"}))},
-         {"grid", std::string(draw.of({"gauss", "poles", "cells"}))},
-         {"output_grid", std::string(draw.of({"gauss", "poles", "cells"}))},
-         {"size",
-          std::vector<Index>{draw.between(3, 7), isTransposed_ ? fineColumns : coarseColumns}},
-         {"first_row", std::string(draw.of({"north", "south"}))},
-         {"bias", draw.chance(60)}},
-        {{draw.between(1, 3), inputs, draw.between(3, 7),
-          isTransposed_ ? coarseColumns : fineColumns}}};
+    return {{{"in_channels", inputs},
+             {"out_channels", groups * draw.between(1, 2)},
+             {"groups", groups},
+             {"kernel", kernel},
+             {"basis", std::string(isZernike ? "zernike" : draw.of({"linear", "harmonic"}))},
+             {"cutoff", 0.3 * double(draw.between(1, 4))},
+             {"normalisation", std::string(draw.of({"nodal", "modal", "mean", "none"}))},
+             {"grid", std::string(draw.of({"gauss", "poles", "cells"}))},
+             {"output_grid", std::string(draw.of({"gauss", "poles", "cells"}))},
+             {"size",
+              std::vector<Index>{draw.between(3, 7), isTransposed_ ? fineColumns : coarseColumns}},
+             {"first_row", std::string(draw.of({"north", "south"}))},
+             {"bias", draw.chance(60)}},
+            {{draw.between(1, 3), inputs, draw.between(3, 7),
+              isTransposed_ ? coarseColumns : fineColumns}}};
   }
 
 private:
@@ -291,8 +289,11 @@ private:
                             .norm = filterNormNamed(text("normalisation")),
                             .isTransposed = isTransposed_,
                             .southFirst = text("first_row") == "south"};
-    if (shape.cutoff == 0)
-      shape.cutoff = largestRowDistance(shape.coarse);
+    if (shape.cutoff == 0) {
+      const std::vector<double> rows = sphereRows(shape.coarse.grid, shape.coarse.rows).colatitude;
+      for (std::size_t y = 1; y < rows.size(); ++y)
+        shape.cutoff = std::max(shape.cutoff, rows[y] - rows[y - 1]);
+    }
     if (!grids_ || !(grids_->shape() == shape))
       grids_ = std::make_shared<const FilterGrids>(shape);
     return grids_;
@@ -350,7 +351,7 @@ private:
   // The input in whole columns with the rows that each block of the output reads.
   Layout withHalo(const Layout& plain, const Layout& output) const {
     const auto grids = gridsOf(plain.shape(), output.shape());
-    const std::vector<CircleRange> reads =
+    const std::vector<RowRange> reads =
         isTransposed_ ? rowsWithin(grids->fine(), grids->coarse(), grids->shape().cutoff)
                       : grids->within();
     LayoutSpec spec = plain.spec();

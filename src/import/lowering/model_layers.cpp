@@ -62,8 +62,7 @@ const std::vector<Mapper::Row>& Mapper::operators() {
       {ModelOp::Contraction, &Mapper::makeFourierPart},
       {ModelOp::HarmonicTransform, &Mapper::makeHarmonics},
       {ModelOp::InverseHarmonicTransform, &Mapper::makeHarmonics},
-      {ModelOp::SphericalConvolution, &Mapper::makeSphericalConvolution},
-      {ModelOp::Filter, &Mapper::makeFilter}};
+      {ModelOp::SphericalConvolution, &Mapper::makeSphericalConvolution}};
   return rows;
 }
 

@@ -43,8 +43,6 @@ namespace tenon {
 ModelProgram readPt2(const ByteSource& source);
 
 bool isKnownInPt2(const std::string& type);
-// Whether an operator of torch-harmonics reads lists of filters on the sphere.
-bool readsFilterLists(const std::string& type);
 // Builds an operation and returns its results; an unknown operator is refused. `isWritten`: later
 // operations write to the first result, or to parts of it.
 ModelValues buildPt2(ModelBuilder& builder, const Operands& operands, bool isWritten);

@@ -74,15 +74,13 @@ FilterBasisKind filterBasisNamed(std::string_view name) {
     return FilterBasisKind::Linear;
   if (name == "harmonic")
     return FilterBasisKind::Harmonic;
-  if (name == "morlet")
-    return FilterBasisKind::Morlet;
   if (name == "zernike")
     return FilterBasisKind::Zernike;
   if (name == "fourierbessel")
     return FilterBasisKind::FourierBessel;
   throw Error(TENON_ERR_ARG,
               fmt::format("the basis of filters '{}' is unknown; use 'linear', 'harmonic', "
-                          "'morlet', 'zernike' or 'fourierbessel'",
+                          "'zernike' or 'fourierbessel'",
                           name));
 }
 
@@ -91,7 +89,6 @@ Index filterBasisSize(FilterBasisKind kind, Index radial, Index angular) {
   case FilterBasisKind::Linear:
     return radial / 2 * angular + radial % 2;
   case FilterBasisKind::Harmonic:
-  case FilterBasisKind::Morlet:
     return radial * angular;
   case FilterBasisKind::Zernike:
     return radial * (radial + 1) / 2;
@@ -105,7 +102,7 @@ FilterBasis::FilterBasis(FilterBasisKind kind, Index radial, Index angular, doub
     : kind_(kind), radial_(radial), angular_(angular), cutoff_(cutoff) {
   if (kind == FilterBasisKind::Linear)
     listLinear();
-  else if (kind == FilterBasisKind::Harmonic || kind == FilterBasisKind::Morlet)
+  else if (kind == FilterBasisKind::Harmonic)
     listHarmonic();
   else if (kind == FilterBasisKind::Zernike)
     listZernike();
@@ -131,8 +128,6 @@ void FilterBasis::listHarmonic() {
   for (Index m = 0; m < radial_; ++m)
     for (Index n = 0; n < angular_; ++n)
       functions_.push_back({.radial = m, .angular = n, .isIsotropic = m == 0 && n == 0});
-  if (kind_ == FilterBasisKind::Morlet)
-    return;
   constexpr int kRadii = 50, kDirections = 200;
   for (Function& f : functions_) {
     double square = 0;
@@ -183,7 +178,6 @@ bool FilterBasis::evaluate(Index function, double r, double phi, double* value) 
   case FilterBasisKind::Linear:
     return linear(f, r, phi, value);
   case FilterBasisKind::Harmonic:
-  case FilterBasisKind::Morlet:
     *value = f.factor * harmonic(f, r / cutoff_, phi);
     break;
   case FilterBasisKind::Zernike:
