@@ -189,6 +189,7 @@ class FixedGrid(nn.Module):
         points = F.affine_grid(torch.eye(2, 3)[None].repeat(2, 1, 1) * 0.9, (2, 3, 6, 8), align_corners=True)
         y = F.grid_sample(x, points - 0.1 * x[:, :2].permute(0, 2, 3, 1), padding_mode="border", align_corners=True)
         stack = torch.linspace(0, 1, 30).reshape(2, 5, 3) @ torch.linspace(-1, 1, 24).reshape(2, 3, 4) + torch.arange(4) / 3
+        y = y + torch.fft.irfft(torch.fft.rfft(x) * torch.exp(-0.1 * torch.fft.rfftfreq(8, d=0.25) ** 2 + 1j * torch.fft.rfftfreq(8)), n=8)
         return y + torch.einsum("nij,nj->n", stack, stack[:, 0])[:, None, None, None] * x
 
 
@@ -305,7 +306,7 @@ class Further(nn.Module):
         first, *rest = torch.tensor_split(x, 3, dim=3)
         y = y + torch.cat([*rest, first], 3) + torch.cat(x.tensor_split((2, 5), 2)[::-1], 2)
         y = y + torch.linalg.cross(x, y, dim=1) + torch.hypot(x, y) + torch.atan2(x - 0.3, y) + torch.cross(x, x.flip(1), dim=1)
-        z = torch.fft.rfft(x) * torch.exp(-0.1 * torch.fft.rfftfreq(8, d=0.25) ** 2 + 1j * torch.fft.rfftfreq(8))
+        z = torch.fft.rfft(x) * torch.exp(-0.1 * torch.fft.rfftfreq(8, d=0.25, dtype=x.dtype) ** 2 + 1j * torch.fft.rfftfreq(8, dtype=x.dtype))
         y = y + torch.fft.irfft(z, n=8) + torch.exp(torch.complex(x, y / 9)).real + torch.fft.fftfreq(8) * torch.complex(x, y).angle()
         bucket = torch.bucketize(x[..., 0], self.edges)
         row = torch.searchsorted(self.edges, x[:, 0, :, 1], right=True)
