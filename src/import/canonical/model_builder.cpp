@@ -171,11 +171,6 @@ ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
 }
 
 ModelBuilder::Value ModelBuilder::rounded(Value x, Index type) {
-  constexpr Index kSingle = 7, kComplexSingle = 10; // PyTorch's type numbers
-  if (x->op == ModelOp::Complex && type == kComplexSingle) {
-    const Value pairs = rounded(x->inputs[0], kSingle);
-    return pairs == x->inputs[0] ? x : complex(pairs);
-  }
   if (!x->isKnown())
     return x;
   const ModelConstant& before = x->asConstant();

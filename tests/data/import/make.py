@@ -189,7 +189,6 @@ class FixedGrid(nn.Module):
         points = F.affine_grid(torch.eye(2, 3)[None].repeat(2, 1, 1) * 0.9, (2, 3, 6, 8), align_corners=True)
         y = F.grid_sample(x, points - 0.1 * x[:, :2].permute(0, 2, 3, 1), padding_mode="border", align_corners=True)
         stack = torch.linspace(0, 1, 30).reshape(2, 5, 3) @ torch.linspace(-1, 1, 24).reshape(2, 3, 4) + torch.arange(4) / 3
-        y = y + torch.fft.irfft(torch.fft.rfft(x) * torch.exp(-0.1 * torch.fft.rfftfreq(8, d=0.25) ** 2 + 1j * torch.fft.rfftfreq(8)), n=8)
         return y + torch.einsum("nij,nj->n", stack, stack[:, 0])[:, None, None, None] * x
 
 
