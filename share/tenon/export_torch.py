@@ -84,18 +84,17 @@ class _Exact(torch.fx.Interpreter):
         known = self.__dict__.setdefault("known", set())
         made = super().run_node(node)
         is_tensor, reads = isinstance(made, torch.Tensor), node.all_input_nodes
+        memory = lambda v: v.untyped_storage().data_ptr() if isinstance(v, torch.Tensor) else None
         if node.op == "get_attr" and not isinstance(made, torch.nn.Parameter):
             known.add(node)
             return made.to(WIDE.get(made.dtype, made.dtype)) if is_tensor else made
         if node.op == "call_function" and all(read in known for read in reads):
             known.add(node)
-            # A stored tensor in another type has the numbers that are stored.
+            # A stored tensor in another type has the numbers that are stored, and a view those of its argument.
             is_cast = node.target is torch.ops.aten._to_copy.default and reads[0].op == "get_attr"
-            if is_tensor and made.dtype in NARROW and not made._is_view() and not is_cast and all(
-                    made is not self.env[r] for r in reads):
-                made.copy_(made.to(node.meta["val"].dtype))
+            if is_tensor and made.dtype in NARROW and not is_cast and all(memory(made) != memory(self.env[r]) for r in reads):
+                made = made.to(node.meta["val"].dtype).to(made.dtype)
         elif is_tensor and getattr(getattr(node.target, "_schema", None), "is_mutable", False):
-            memory = lambda v: v.untyped_storage().data_ptr() if isinstance(v, torch.Tensor) else None
             known.difference_update([n for n, value in self.env.items() if memory(value) == memory(made)])
         return made
 

@@ -15,6 +15,7 @@
 
 #include "import/onnx/onnx.hpp"
 #include "import/pt2/pt2.hpp"
+#include "import/unknown_operators.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -145,7 +146,8 @@ private:
         throw;
       const bool isKnown = isPt2 ? isKnownInPt2(operation.type) : isKnownInOnnx(operation.type);
       if (!isKnown && !operation.results.empty())
-        builder_.refuse(fmt::format("the operator {}", operation.type), kKnownOperators, {1});
+        builder_.refuse(fmt::format("the operator {}", operation.type), adviceFor(operation.type),
+                        {1});
       return {};
     }
   }

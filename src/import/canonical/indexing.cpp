@@ -90,6 +90,20 @@ ModelBuilder::Value ModelBuilder::cumulativeSum(Value x, int dim, bool isExclusi
   });
 }
 
+// By doubling: after k steps an element has the product of the 2^k elements up to it.
+ModelBuilder::Value ModelBuilder::cumulativeProduct(Value x, int dim, bool isExclusive,
+                                                    bool isFromEnd) {
+  const int d = dimension(dim, x->ndim());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  const auto shifted = [&](Value v, Index by) {
+    return isFromEnd ? pad(slice(v, d, by, n), d, 0, by, "values", 1)
+                     : pad(slice(v, d, 0, n - by), d, by, 0, "values", 1);
+  };
+  for (Index by = 1; by < n; by *= 2)
+    x = binary("mul", x, shifted(x, by));
+  return isExclusive && n > 0 ? shifted(x, 1) : x;
+}
+
 ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagonal) {
   check(x->ndim() >= 2, "a triangle needs a matrix");
   const Shape matrix(x->shape.end() - 2, x->shape.end());

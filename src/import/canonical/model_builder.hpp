@@ -8,8 +8,10 @@
 // one family of them.
 #pragma once
 
-#include "import/canonical/legendre_table.hpp"
 #include "import/canonical/model_graph.hpp"
+#include "import/canonical/model_settings.hpp"
+#include "import/canonical/sphere/harmonics.hpp"
+#include "import/canonical/sphere/legendre_table.hpp"
 
 #include <functional>
 #include <map>
@@ -75,6 +77,8 @@ public:
   // Functions: add, sub, mul, div (integers: floor), truediv, floordiv, truncdiv, mod (with the
   // sign of b), fmod (of a), pow, max, min.
   Value binary(const std::string& function, Value a, Value b);
+  // The angle of points (x, y) in radians, from -pi to pi.
+  Value angle(Value y, Value x);
   // Rounds towards 0.
   Value truncated(Value x);
   // Relations gt, ge, lt, le, eq, ne, and the logical `and`, `or` of their results.
@@ -98,28 +102,20 @@ public:
   Value expand(Value x, std::vector<Index> shape);
   // Returns x with `part` in place of the elements [begin, end) of a dimension.
   Value replaced(Value x, int dim, Index begin, Index end, Value part);
+  // The same for every `step`-th of these elements.
+  Value replacedEvery(Value x, int dim, Index begin, Index end, Index step, Value part);
   Value zeros(const Shape& shape);
   // Multiplies a dimension by a fixed matrix [rows, extent of the dimension].
   Value along(Value x, int dim, Index rows,
               const std::function<double(Index row, Index column)>& matrix);
   static bool isTooLarge(Value x, Index rows, Index columns); // whether that matrix is too large
-  // How to weigh the elements near a place: linearly or by Keys' cubic. spread < 1 averages over
-  // 1 / spread times as many elements.
-  struct Interpolation {
-    bool isCubic = false;
-    double cubicFactor = -0.75, spread = 1;
-    bool excludesOutside = false; // otherwise elements beyond an end equal the last one
-  };
+  using Interpolation = ModelInterpolation;
   // Interpolates a dimension at these places, in units of its elements; 0 for a place of NaN.
   Value interpolated(Value x, int dim, const std::vector<double>& places, const Interpolation& how);
+  using Sampling = ModelSampling;
   // Interpolates a field [n, channels, space...] at points [n, points..., coordinates], which can
   // be computed; the last dimension of space is the first coordinate. -1 and 1 are the ends of
   // a dimension: its outer elements, or (alignsCorners = false) half an element beyond them.
-  struct Sampling {
-    enum class Method { Nearest, Linear, Cubic } method = Method::Linear;
-    enum class Outside { Zeros, Border, Reflection } outside = Outside::Zeros;
-    bool alignsCorners = false;
-  };
   Value sampled(Value x, Value points, const Sampling& how);
   // Returns the points [n, size..., coordinates] of a grid of these extents, moved by affine maps
   // theta [n, coordinates, coordinates + 1].
@@ -135,6 +131,8 @@ public:
   // indices have the dimensions of x, and select along this one.
   Value taken(Value x, int dim, Value indices);
   Value takenAlong(Value x, int dim, Value indices);
+  // Adds elements of the source at such indices of a dimension, which are broadcast to the source.
+  Value addedAlong(Value x, int dim, Value indices, Value source);
   // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
   Value triangle(Value x, bool isUpper, double diagonal);
   // Returns the main diagonal of two dimensions, as the last dimension of the result.
@@ -144,6 +142,7 @@ public:
   // Returns prefix sums, or suffix sums if `isFromEnd`; an element is part of its own sum unless
   // `isExclusive`.
   Value cumulativeSum(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
+  Value cumulativeProduct(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
   // Rotates a dimension: y[(i + by) mod n] = x[i].
   Value roll(Value x, int dim, Index by);
   // Selects elements of a dimension by constant indices (`places`); negative ones count from the
@@ -164,12 +163,7 @@ public:
   // Repeats x along each dimension d times[d] times.
   Value tile(Value x, const std::vector<Index>& times);
 
-  // Settings of sliding windows, one number per spatial dimension.
-  struct Windows {
-    std::vector<Index> kernel, stride, dilation, low, high, outputPadding = {};
-    Index groups = 1;
-    bool isTransposed = false;
-  };
+  using Windows = ModelWindows;
   Value convolution(Value x, Value weight, Value bias, Windows windows); // bias may be null
   // The elements of all windows as [n, channels * window, windows], and the sum of such windows.
   Value unfolded(Value x, Windows windows);
@@ -296,6 +290,8 @@ private:
   Value foldedReduction(const std::string& method, Value x, const Shape& reducedShape,
                         const Shape& shape);
   Value foldedMatmul(Value a, Value b);
+  Value foldedProduct(Value a, Value b);
+  void equaliseStacks(Value& a, Value& b);
 
   // -- arithmetic: the cases of binary() in which at most one value is a constant
   Value sumOf(Value a, Value b);
@@ -440,18 +436,7 @@ private:
   Value withoutSymbols(Value v, std::map<Value, Value>& known);
 
   // -- spherical harmonics
-  // Coefficients of spherical harmonics, with a role for each dimension: l, m (degree, order), and
-  // before them b, c (batch, channel); g, i (group, channel of a group); or capitals, in fields of
-  // other ranks. x is the field. A weight may have been applied.
-  struct Harmonics {
-    Value x;
-    std::string roles;
-    ModelSphere sphere;
-    Index allOrders = 0; // of the model; those beyond sphere.orders are 0
-    double factor = 1;
-    Value weight = nullptr; // pairs, as the layer has it
-    Index outputs = 0, groups = 1;
-  };
+  using Harmonics = ModelHarmonics;
   // A table of Legendre functions that a contraction multiplies by, and the labels of its
   // dimensions in the equation; `outer` and `inner` are rows and degrees, in the analysis degrees
   // and rows.

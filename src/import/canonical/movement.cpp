@@ -197,6 +197,32 @@ ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index 
   return result;
 }
 
+// The new elements are spread by zeros between them, and chosen by constant flags.
+ModelBuilder::Value ModelBuilder::replacedEvery(Value x, int dim, Index begin, Index end,
+                                                Index step, Value part) {
+  if (step == 1)
+    return replaced(x, dim, begin, end, part);
+  const int d = dimension(dim, x->ndim());
+  const auto at = static_cast<std::size_t>(d);
+  const Index n = x->shape[at], count = end > begin ? (end - begin + step - 1) / step : 0;
+  Shape shape = x->shape;
+  shape[at] = count;
+  check(step > 1 && step < kMaxModelWindow && begin >= 0 && end <= n && part->shape == shape,
+        "what it writes has another shape");
+  if (count == 0)
+    return x;
+  Shape apart = shape, flagShape(x->shape.size(), 1);
+  apart.insert(apart.begin() + d + 1, 1);
+  shape[at] = count * step;
+  flagShape[at] = n;
+  std::vector<double> flags(static_cast<std::size_t>(n), 0);
+  for (Index i = begin; i < end; i += step)
+    flags[static_cast<std::size_t>(i)] = 1;
+  const Value spread = reshape(pad(reshape(part, apart), d + 1, 0, step - 1, "values"), shape);
+  return where(constant(ModelConstant::ofNumbers(flagShape, std::move(flags))),
+               pad(spread, d, begin, n - begin - count * step, "values"), x);
+}
+
 // Adds `low` elements in front of one dimension and `high` after it. Their values are `value` in
 // mode "values", otherwise the mode is that of a boundary, such as "periodic" or "reflect".
 ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,

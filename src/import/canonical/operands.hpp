@@ -88,7 +88,4 @@ private:
 // The error text for a result that Tenon does not compute, such as the mask of a Dropout.
 std::string notComputed(const ModelProgram& program, const std::string& value);
 
-// Advice of the refusal of an unknown operator.
-inline constexpr const char* kKnownOperators = "the operators that doc/import.md lists";
-
 } // namespace tenon

@@ -54,6 +54,12 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
     return rootOfSquares(binary("add", binary("mul", parts.real, parts.real),
                                 binary("mul", parts.imaginary, parts.imaginary)));
   }
+  if (x->isComplex() && function == "exp") {
+    const Parts parts = partsOf(x);
+    const Value size = unary("exp", parts.real);
+    return ofParts({binary("mul", size, unary("cosine", parts.imaginary)),
+                    binary("mul", size, unary("sine", parts.imaginary))});
+  }
   if (function == "neg")
     return affine(x, {-1}, {0});
   if (function == "not") // of a comparison's result, 0 or 1

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace tenon {
 
@@ -35,6 +36,21 @@ ModelBuilder::Value ModelBuilder::remainderOf(Value a, Value b, bool isTruncated
     return rest;
   const Value differs = compare("ne", compare("lt", b, zero), compare("lt", rest, zero));
   return where(compare("and", differs, compare("ne", rest, zero)), binary("add", rest, b), rest);
+}
+
+// The arc tangent of the smaller coordinate by the larger one, turned by quarters; 0 at the origin.
+ModelBuilder::Value ModelBuilder::angle(Value y, Value x) {
+  const Value zero = number(0), one = number(1);
+  const Value isSteep = compare("gt", unary("abs", y), unary("abs", x));
+  const Value larger = where(isSteep, y, x), smaller = where(isSteep, x, y);
+  const Value slope =
+      unary("atan", binary("div", smaller, where(compare("eq", larger, zero), one, larger)));
+  const auto signedBy = [&](Value v, double size) {
+    return where(compare("lt", v, zero), number(-size), number(size));
+  };
+  const Value turned = where(compare("lt", x, zero), signedBy(y, std::numbers::pi), zero);
+  return where(isSteep, binary("sub", signedBy(y, std::numbers::pi / 2), slope),
+               binary("add", slope, turned));
 }
 
 // Small integer powers are products, and 1/2 and -1 have functions of their own.

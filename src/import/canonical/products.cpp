@@ -34,6 +34,8 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
   shape.back() = weight->shape[0];
   check(!bias || bias->shape == Shape{shape.back()},
         "the bias of a linear layer does not have one number for each output");
+  if (const Value product = foldedProduct(x, transpose(weight, {1, 0})))
+    return bias ? binary("add", product, bias) : product;
   if (bias && !isWeight(bias))
     return binary("add", linear(x, weight, nullptr), bias);
   if (!isWeight(weight)) {
@@ -51,6 +53,44 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
   if (bias)
     result->inputs.push_back(bias);
   return result;
+}
+
+// The dimensions before the matrices are broadcast to equal extents.
+void ModelBuilder::equaliseStacks(Value& a, Value& b) {
+  const Shape leading =
+      broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
+  for (Value* x : {&a, &b}) {
+    Shape shape = leading;
+    shape.insert(shape.end(), (*x)->shape.end() - 2, (*x)->shape.end());
+    *x = expand(*x, shape);
+  }
+}
+
+// The product of known matrices, or of stacks of them, as a constant. Null for others, and for long
+// products, which the network computes.
+ModelBuilder::Value ModelBuilder::foldedProduct(Value a, Value b) {
+  constexpr Index kMaxProducts = Index(1) << 24;
+  if (!a->isKnown() || !b->isKnown() || a->ndim() < 1 || a->isComplex() || b->isComplex() ||
+      elements(a->shape) == 0 || elements(b->shape) == 0 ||
+      b->shape.back() > kMaxProducts / elements(a->shape))
+    return nullptr;
+  Shape shape = a->shape;
+  shape.back() = b->shape.back();
+  const Index inner = a->shape.back();
+  if (b->ndim() == 2)
+    return reshape(foldedMatmul(reshape(a, {elements(a->shape) / inner, inner}), b), shape);
+  equaliseStacks(a, b);
+  shape = a->shape;
+  shape.back() = b->shape.back();
+  const Index rows = shape[shape.size() - 2], count = elements(shape) / (rows * shape.back());
+  if (count == 0 || count > kMaxProducts / (rows * inner * shape.back()))
+    return nullptr;
+  const Value p = reshape(a, {count * rows, inner}), q = reshape(b, {count * inner, shape.back()});
+  ModelValues products;
+  for (Index i = 0; i < count; ++i)
+    products.push_back(foldedMatmul(slice(p, 0, i * rows, (i + 1) * rows),
+                                    slice(q, 0, i * inner, (i + 1) * inner)));
+  return reshape(concatenate(products, 0), shape);
 }
 
 ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
@@ -71,8 +111,8 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
   if (a->shape.back() != b->shape[b->shape.size() - 2])
     misfit(fmt::format("a product of matrices [{}] and [{}] does not fit", fmt::join(a->shape, ","),
                        fmt::join(b->shape, ",")));
-  if (a->isKnown() && b->isKnown() && a->ndim() == 2 && b->ndim() == 2)
-    return foldedMatmul(a, b);
+  if (const Value product = foldedProduct(a, b))
+    return product;
   // A weight on the right is a linear layer.
   if (isWeight(b) && b->ndim() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
@@ -81,16 +121,7 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
     return turned(linear(turned(b), a, nullptr));
   if (const Value result = spelledAttention(a, b))
     return result;
-  // Otherwise the dimensions before the matrices are broadcast to equal extents.
-  const Shape leading =
-      broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
-  const auto enlarged = [&](Value x) {
-    Shape shape = leading;
-    shape.insert(shape.end(), x->shape.end() - 2, x->shape.end());
-    return expand(x, shape);
-  };
-  a = enlarged(a);
-  b = enlarged(b);
+  equaliseStacks(a, b);
   Shape shape = a->shape;
   shape.back() = b->shape.back();
   return make(ModelOp::Matmul, {a, b}, shape);

@@ -83,6 +83,22 @@ ModelBuilder::Value ModelBuilder::takenAlong(Value x, int dim, Value indices) {
                 {d + 1}, /*keeps=*/false);
 }
 
+ModelBuilder::Value ModelBuilder::addedAlong(Value x, int dim, Value indices, Value source) {
+  const int d = dimension(dim, x->ndim());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  check(indices->ndim() == x->ndim() && source->ndim() == x->ndim(),
+        "its indices have another number of dimensions");
+  Shape shape = source->shape;
+  shape.insert(shape.begin() + d, 1);
+  const Value sum = reduce(
+      "sum", where(oneHot(fromBegin(*this, indices, n), d, n), reshape(source, shape), number(0)),
+      {d + 1}, /*keeps=*/false);
+  if (sum->shape != x->shape)
+    return refuse("additions at computed indices to some indices of the other dimensions",
+                  "indices and a source with the extents of the result in these", x->shape);
+  return binary("add", x, sum);
+}
+
 // The mean is that of the weights of all elements. An ignored element has the weight 0.
 ModelBuilder::Value ModelBuilder::likelihoodLoss(Value logarithms, Value targets, Value weights,
                                                  std::optional<Index> ignoredClass,

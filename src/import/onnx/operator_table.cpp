@@ -6,6 +6,7 @@
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/operator_rows.hpp"
+#include "import/unknown_operators.hpp"
 #include "sys/text/plain_text.hpp"
 #include "sys/text/text.hpp"
 
@@ -111,8 +112,8 @@ ModelValues buildOnnx(ModelBuilder& b, const Operands& operands, int opset) {
   const OnnxRow* row = onnxRow(operation.type);
   const ModelBuilder::Value placeholder =
       row ? refused(b, *row, operation, shape)
-          : b.refuse(fmt::format("the operator {} of ONNX", operation.type), kKnownOperators,
-                     shape);
+          : b.refuse(fmt::format("the operator {} of ONNX", operation.type),
+                     adviceFor(operation.type), shape);
   return placeholder ? ModelValues(operation.results.size(), placeholder)
                      : row->build({b, operands, opset, row->function});
 }

@@ -103,6 +103,12 @@ ModelValues onnxCumSum(const OnnxCall& c) {
                             c.operands.flag("exclusive", false),
                             c.operands.flag("reverse", false))};
 }
+ModelValues onnxCumProd(const OnnxCall& c) {
+  const auto axis = static_cast<Index>(c.numberAt(1, 0));
+  return {c.b.cumulativeProduct(c.x(), c.b.dimension(axis, c.x()->ndim()),
+                                c.operands.flag("exclusive", false),
+                                c.operands.flag("reverse", false))};
+}
 // Reverses the first elements of each sequence, whose number is input 1.
 ModelValues onnxReverse(const OnnxCall& c) {
   const Value x = c.x();
@@ -140,17 +146,16 @@ ModelValues onnxGather(const OnnxCall& c) {
 }
 // Refuses indices that cannot be imported, with the reason.
 ModelValues onnxIndexed(const OnnxCall& c) {
-  if (c.operands.has("reduction"))
-    c.operands.text("reduction", ""); // of another type, it is an error
+  const std::string reduction = c.operands.text("reduction", "none");
   const bool isConstant = c.operands.neededInput(1)->isConstant();
   return {c.b.refuse(fmt::format("{} by {}", c.operands.operation().type,
-                                 isConstant ? "constant indices with this reduction"
+                                 isConstant ? "constant indices with the reduction " + reduction
                                             : "indices that are computed or inputs"),
                      isConstant ? "elements that are written or added" : kIndexAdvice,
                      c.x()->shape)};
 }
 // An index into a dimension of n elements, counted from the end if it is negative.
-Index fromBegin(const OnnxCall& c, Index i, Index n) {
+Index countedFromBegin(const OnnxCall& c, Index i, Index n) {
   c.b.check(i >= -n && i < n, "an index is out of range");
   return i < 0 ? i + n : i;
 }
@@ -165,7 +170,7 @@ std::vector<Index> positionsAlong(const OnnxCall& c, Value places, int d) {
     for (std::size_t e = 0; e < shape.size(); ++e) {
       const Index i =
           e == static_cast<std::size_t>(d) ? numbers[static_cast<std::size_t>(place)] : index[e];
-      position = position * shape[e] + fromBegin(c, i, shape[e]);
+      position = position * shape[e] + countedFromBegin(c, i, shape[e]);
     }
     positions.push_back(position);
   });
@@ -204,7 +209,8 @@ std::vector<Index> positionsOf(const OnnxCall& c, Value places, std::size_t batc
     Index position = 0;
     for (std::size_t e = 0; e < batch + depth; ++e) {
       const auto at = static_cast<std::size_t>(place) * depth + (e - batch);
-      position = position * from[e] + fromBegin(c, e < batch ? index[e] : numbers[at], from[e]);
+      position =
+          position * from[e] + countedFromBegin(c, e < batch ? index[e] : numbers[at], from[e]);
     }
     for (Index i = 0; i < inner; ++i)
       positions.push_back(position * inner + i);
@@ -301,6 +307,7 @@ ModelValues onnxScatterElements(const OnnxCall& c) {
 std::span<const OnnxRow> onnxParts() {
   static constexpr OnnxRow rows[] = {
       {"Concat", onnxConcat, "", kAnyNumber, "axis"},
+      {"CumProd", onnxCumProd, "", 2, "exclusive reverse"},
       {"CumSum", onnxCumSum, "", 2, "exclusive reverse"},
       {"Gather", onnxGather, "", 2, "axis"},
       {"GatherElements", onnxGatherElements, "", 2, "axis"},

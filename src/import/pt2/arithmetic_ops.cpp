@@ -89,6 +89,49 @@ ModelValues reversedSub(ModelBuilder& b, const Operands& operands, const char*) 
   return {b.binary("sub", operands.needed("other"),
                    b.affine(self(operands), {operands.real("alpha", 1)}, {0}))};
 }
+ModelValues angleOfPoint(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.angle(self(operands), operands.needed("other"))};
+}
+ModelValues angleOfComplex(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value z = self(operands);
+  const ModelBuilder::Parts parts = b.partsOf(z);
+  return {b.angle(z->isComplex() ? parts.imaginary : b.number(0), parts.real)};
+}
+ModelValues hypotenuse(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), y = operands.needed("other");
+  return {b.rootOfSquares(b.binary("add", b.binary("mul", x, x), b.binary("mul", y, y)))};
+}
+// The number of boundaries (which increase) below each element; with `right` also of equal ones.
+ModelValues bucket(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const bool isSearch = *variant == 's';
+  const Value x = self(operands),
+              limits = operands.needed(isSearch ? "sorted_sequence" : "boundaries");
+  const bool isRight = operands.flag("right", false) || operands.text("side", "left") == "right";
+  if (limits->ndim() != 1 || operands.has("sorter"))
+    return {b.refuse("a search in several lists, or in one that is not sorted",
+                     "one list that is sorted", x->shape)};
+  Shape shape = x->shape;
+  shape.push_back(1);
+  return {b.reduce("sum", b.compare(isRight ? "ge" : "gt", b.reshape(x, shape), limits),
+                   {x->ndim()}, /*keeps=*/false)};
+}
+// Vectors of three components, along one dimension.
+ModelValues cross(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), y = operands.needed("other");
+  const Shape shape = b.broadcast(x->shape, y->shape);
+  const int rank = static_cast<int>(shape.size());
+  int d = rank - 1;
+  if (operands.has("dim"))
+    d = b.dimension(operands.integer("dim"), rank);
+  else if (operands.operation().type.starts_with("aten.cross")) // the first one of three
+    d = static_cast<int>(std::ranges::find(shape, 3) - shape.begin());
+  b.check(d < rank && shape[static_cast<std::size_t>(d)] == 3, "it has no vectors of 3 components");
+  const Value p = b.expand(x, shape), q = b.expand(y, shape);
+  const auto product = [&](Index by) {
+    return b.binary("mul", b.roll(p, d, by), b.roll(q, d, -by));
+  };
+  return {b.binary("sub", product(-1), product(1))};
+}
 // The product of all pairs of elements of two vectors.
 ModelValues outer(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), y = operands.needed(operands.has("vec2") ? "vec2" : "other");
@@ -164,11 +207,16 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
                                       {"addcdiv", addProduct, "div"},
                                       {"addcmul", addProduct, "mul"},
                                       {"alias", unchanged},
+                                      {"angle", angleOfComplex},
+                                      {"arctan2", angleOfPoint},
+                                      {"atan2", angleOfPoint},
                                       {"bitwise_and", bitwise, "and"},
                                       {"bitwise_not", bitwise, "not"},
                                       {"bitwise_or", bitwise, "or"},
+                                      {"bucketize", bucket, "buckets"},
                                       {"clone", unchanged},
                                       {"contiguous", unchanged},
+                                      {"cross", cross},
                                       {"detach", detached},
                                       {"div", arithmetic, "truediv"},
                                       {"divide", arithmetic, "truediv"},
@@ -181,12 +229,14 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
                                       {"greater_equal", comparison, "ge"},
                                       {"gt", comparison, "gt"},
                                       {"heaviside", heaviside},
+                                      {"hypot", hypotenuse},
                                       {"isnan", isNaN},
                                       {"le", comparison, "le"},
                                       {"lerp", interpolated},
                                       {"less", comparison, "lt"},
                                       {"less_equal", comparison, "le"},
                                       {"lift_fresh_copy", unchanged},
+                                      {"linalg_cross", cross},
                                       {"logical_and", logic, "and"},
                                       {"logical_not", inverse},
                                       {"logical_or", logic, "or"},
@@ -203,6 +253,7 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
                                       {"pow", power},
                                       {"remainder", arithmetic, "mod"},
                                       {"rsub", reversedSub},
+                                      {"searchsorted", bucket, "search"},
                                       {"sign", sign},
                                       {"sub", arithmetic, "sub"},
                                       {"subtract", arithmetic, "sub"},

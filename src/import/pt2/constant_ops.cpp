@@ -96,6 +96,19 @@ ModelValues linspace(ModelBuilder& b, const Operands& operands, const char*) {
                                                static_cast<double>(steps - 1));
   return {b.constant(ModelConstant::ofNumbers({steps}, std::move(numbers)))};
 }
+// The frequencies of a transform of n points at distance d: 0, 1, ..., and then the negative ones.
+ModelValues frequencies(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Index n = operands.integer("n");
+  const double d = operands.real("d", 1);
+  b.check(n >= 1 && n <= Index(1) << 23 && d != 0, "its number of points is out of range");
+  const bool isOfReal = *variant == 'r';
+  std::vector<double> numbers;
+  for (Index i = 0; i < (isOfReal ? n / 2 + 1 : n); ++i)
+    numbers.push_back(static_cast<double>(isOfReal || 2 * i < n ? i : i - n) /
+                      (static_cast<double>(n) * d));
+  const auto count = static_cast<Index>(numbers.size());
+  return {b.constant(ModelConstant::ofNumbers({count}, std::move(numbers)))};
+}
 // Returns the coordinates of all points of a grid, from those along each dimension.
 ModelValues meshOfPoints(ModelBuilder& b, const Operands& operands, const char*) {
   const ModelValues axes = operands.values("tensors");
@@ -147,6 +160,8 @@ std::span<const Pt2Row> pt2Constants() {
                                     {"empty", empty},
                                     {"empty_like", empty},
                                     {"eye", identity},
+                                    {"fft_fftfreq", frequencies, "complex"},
+                                    {"fft_rfftfreq", frequencies, "real"},
                                     {"full", full},
                                     {"full_like", full},
                                     {"linspace", linspace},

@@ -70,6 +70,7 @@ constexpr std::string_view kViews[] = {"_conj",
                                        "swapaxes",
                                        "swapdims",
                                        "t",
+                                       "tensor_split",
                                        "to",
                                        "split_with_sizes",
                                        "type_as",
@@ -212,8 +213,7 @@ ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
   if (isType("aten.slice.")) {
     const Index begin = bound(operands.integer("start", 0)),
                 end = bound(operands.integer("end", std::numeric_limits<Index>::max()));
-    return operands.integer("step", 1) == 1 ? b.replaced(x, d, begin, std::max(begin, end), part)
-                                            : nullptr;
+    return b.replacedEvery(x, d, begin, std::max(begin, end), operands.integer("step", 1), part);
   }
   const Index at = bound(operands.integer("index"));
   Shape shape = x->shape;

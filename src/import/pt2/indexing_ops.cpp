@@ -126,23 +126,44 @@ ModelValues gather(ModelBuilder& b, const Operands& operands, const char*) {
   const Value list = isOfSlices ? b.placesAlong(places, d) : nullptr;
   return {list ? b.gather(x, d, list) : b.takenAlong(x, d, places)};
 }
-// Adds slices of the source at constant indices of one dimension.
+// The same with indices and elements that are broadcast in the other dimensions.
+ModelValues takeAlong(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), places = operands.needed("indices");
+  if (!operands.has("dim") || places->ndim() != x->ndim())
+    return indexed(b, operands, "");
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
+  const auto at = static_cast<std::size_t>(d);
+  Shape from = x->shape, to = places->shape;
+  from[at] = to[at] = 1;
+  from = to = b.broadcast(from, to);
+  from[at] = x->shape[at];
+  to[at] = places->shape[at];
+  return {b.takenAlong(b.expand(x, from), d, b.expand(places, to))};
+}
+// Adds slices of the source at indices of one dimension.
 ModelValues addAt(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index");
   Value source = operands.needed("source");
-  if (!places->isConstant() || places->ndim() != 1)
+  if (places->ndim() != 1)
     return indexed(b, operands, "");
   if (operands.has("alpha"))
     source = b.binary("mul", source, operands.value("alpha"));
-  return {b.scatterAdd(x, b.dimension(operands.integer("dim"), x->ndim()), places, source)};
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
+  if (places->isConstant())
+    return {b.scatterAdd(x, d, places, source)};
+  Shape list(x->shape.size(), 1);
+  list[static_cast<std::size_t>(d)] = places->shape[0];
+  return {b.addedAlong(x, d, b.reshape(places, list), source)};
 }
-// Indices must be equal in all other dimensions.
+// Whole slices if constant indices are equal in all other dimensions.
 ModelValues scatterAdd(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index"),
               source = operands.needed("src");
   const int d = b.dimension(operands.integer("dim"), x->ndim());
-  const Value list = places->shape == source->shape ? b.placesAlong(places, d) : nullptr;
-  return list ? ModelValues{b.scatterAdd(x, d, list, source)} : indexed(b, operands, "");
+  if (places->shape != source->shape)
+    return indexed(b, operands, "");
+  const Value list = places->isKnown() ? b.placesAlong(places, d) : nullptr;
+  return {list ? b.scatterAdd(x, d, list, source) : b.addedAlong(x, d, places, source)};
 }
 // Writes or adds at constant indices.
 ModelValues putAtLists(ModelBuilder& b, const Operands& operands, const Lists& lists) {
@@ -185,7 +206,8 @@ std::span<const Pt2Row> pt2Places() {
                                     {"index_add", addAt},
                                     {"index_put", putAt},
                                     {"index_select", indexSelect},
-                                    {"scatter_add", scatterAdd}};
+                                    {"scatter_add", scatterAdd},
+                                    {"take_along_dim", takeAlong}};
   return rows;
 }
 

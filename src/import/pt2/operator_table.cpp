@@ -11,6 +11,7 @@
 #include "import/pt2/pt2.hpp"
 
 #include "import/pt2/operator_rows.hpp"
+#include "import/unknown_operators.hpp"
 
 #include <fmt/format.h>
 
@@ -131,7 +132,7 @@ ModelValues buildPt2(ModelBuilder& b, const Operands& operands, bool isWritten) 
     if (operands.has(name))
       shape = operands.value(name)->shape;
   return ModelValues(std::max<std::size_t>(operation.results.size(), 1),
-                     b.refuse(fmt::format("the operator {}", type), kKnownOperators, shape));
+                     b.refuse(fmt::format("the operator {}", type), adviceFor(type), shape));
 }
 
 } // namespace tenon

@@ -81,6 +81,26 @@ ModelValues chunk(ModelBuilder& b, const Operands& operands, const char*) {
   b.check(count >= 1, "it makes no pieces");
   return splitEvenly(b, x, d, std::max((n + count - 1) / count, Index(1)));
 }
+// A number of pieces, of which the first can have one element more, or the places of the cuts.
+ModelValues splitAsEvenly(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dim", 0), x->ndim());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  if (operands.has("sections")) {
+    const Index count = operands.integer("sections");
+    b.check(count >= 1 && count < 65536, "the number of its pieces is out of range");
+    std::vector<Index> sizes;
+    for (Index i = 0; i < count; ++i)
+      sizes.push_back(n / count + (i < n % count));
+    return pieces(b, x, d, sizes);
+  }
+  std::vector<Index> cuts = operands.integers("indices", {});
+  cuts.push_back(n);
+  ModelValues values;
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    values.push_back(b.slice(x, d, i == 0 ? 0 : cuts[i - 1], cuts[i]));
+  return values;
+}
 Shape without(Shape shape, int d) {
   shape.erase(shape.begin() + d);
   return shape;
@@ -190,6 +210,9 @@ ModelValues cumulativeSum(ModelBuilder& b, const Operands& operands, const char*
   return {b.cumulativeSum(self(operands),
                           b.dimension(operands.integer("dim"), self(operands)->ndim()))};
 }
+ModelValues cumulativeProduct(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.cumulativeProduct(self(operands), static_cast<int>(operands.integer("dim")))};
+}
 // The new value of self for an operator that copies into it; the caller assigns it (in_place.cpp).
 ModelValues copyInto(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.expand(operands.needed("src"), self(operands)->shape)};
@@ -221,9 +244,8 @@ ModelValues sliceScatter(ModelBuilder& b, const Operands& operands, const char*)
   const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
   const Index begin = bound(operands.integer("start", 0)),
               end = bound(operands.integer("end", kEnd));
-  if (operands.integer("step", 1) != 1)
-    return {b.refuse("elements that are written with a step", "a step of 1", x->shape)};
-  return {b.replaced(x, d, begin, std::max(begin, end), operands.needed("src"))};
+  return {b.replacedEvery(x, d, begin, std::max(begin, end), operands.integer("step", 1),
+                          operands.needed("src"))};
 }
 // The same for one index of a dimension.
 ModelValues selectScatter(ModelBuilder& b, const Operands& operands, const char*) {
@@ -247,6 +269,7 @@ std::span<const Pt2Row> pt2Parts() {
                                     {"concatenate", concatenate},
                                     {"constant_pad_nd", pad, "constant"},
                                     {"copy", copyInto},
+                                    {"cumprod", cumulativeProduct},
                                     {"cumsum", cumulativeSum},
                                     {"diagonal", diagonal},
                                     {"diff", differences},
@@ -266,6 +289,7 @@ std::span<const Pt2Row> pt2Parts() {
                                     {"split", splitBySizes},
                                     {"split_with_sizes", splitBySizes},
                                     {"stack", stack},
+                                    {"tensor_split", splitAsEvenly},
                                     {"tile", tile},
                                     {"tril", triangle, "lower"},
                                     {"triu", triangle, "upper"},

@@ -183,6 +183,15 @@ class Samples(nn.Module):
         return (y + deep.sum((3, 4))[..., None, None][:, :, 0]) * loss + F.nll_loss(x, classes, reduction="none")[:, None] * F.mse_loss(x, y)
 
 
+class FixedGrid(nn.Module):
+    """Products and points that are computed of constants in float32, of which PyTorch rounds each."""
+    def forward(self, x):  # [2, 3, 6, 8]
+        points = F.affine_grid(torch.eye(2, 3)[None].repeat(2, 1, 1) * 0.9, (2, 3, 6, 8), align_corners=True)
+        y = F.grid_sample(x, points - 0.1 * x[:, :2].permute(0, 2, 3, 1), padding_mode="border", align_corners=True)
+        stack = torch.linspace(0, 1, 30).reshape(2, 5, 3) @ torch.linspace(-1, 1, 24).reshape(2, 3, 4) + torch.arange(4) / 3
+        return y + torch.einsum("nij,nj->n", stack, stack[:, 0])[:, None, None, None] * x
+
+
 class Recurrences(nn.Module):
     def __init__(self):
         super().__init__()
@@ -260,7 +269,7 @@ class Ties(nn.Module):
         y = y + 2 * F.leaky_relu(x, 0.25) + 3 * F.prelu(x, self.slope) + 4 * F.celu(x, 0.5) + 5 * torch.where(x > 0, x, 2 * x)
         y = y + x.max(2, keepdim=True)[0] + 2 * x.min(3, keepdim=True)[0] + 3 * x.amax((2, 3), keepdim=True) + 4 * x.amin(1, keepdim=True)
         y = y + 5 * x.max() + 6 * F.max_pool2d(x, 3, 1, 1) + 7 * F.adaptive_max_pool2d(x, 1)
-        y = y + 8 * F.interpolate(F.adaptive_max_pool2d(x, (3, 2)), (6, 8)) + x.prod(3, keepdim=True)
+        y = y + 8 * F.interpolate(F.adaptive_max_pool2d(x, (3, 2)), (6, 8)) + 9 * x.cumprod(2) + x.prod(3, keepdim=True)
         zeros = x * self.some  # whose norms are 0 in some places
         y = y + torch.linalg.vector_norm(zeros, dim=1, keepdim=True) + 2 * zeros.std(1, keepdim=True) + 3 * F.normalize(zeros, dim=3)
         return y + 4 * torch.complex(zeros, zeros).abs() + 5 * x.norm(float("inf"), 1, keepdim=True) + 6 * x.norm(1, 2, keepdim=True)
@@ -280,6 +289,30 @@ class Stops(nn.Module):
             shift = size.sin()
         z = torch.fft.rfft(x).detach()
         return y / (2 + size) + shift * x * y.detach() + self.table(self.rows) + 0.05 * (z * torch.fft.rfft(y)).real[..., 1:2]
+
+
+class Further(nn.Module):
+    """Writes with a step, angles, cross products, frequencies, and elements at computed indices."""
+    def __init__(self):
+        super().__init__()
+        self.edges, self.table = nn.Buffer(torch.linspace(-1, 1, 6)), nn.Parameter(torch.randn(7, 8))
+
+    def forward(self, x):  # [batch, 3, 6, 8]
+        y = torch.empty_like(x)
+        y[..., ::2], y[..., 1::2] = x[..., 1::2] * 2, x[..., ::2] * x[..., 1::2]
+        y[:, :, 1:6:3] = 0.5
+        y = y.slice_scatter(x[:, :, ::5], 2, 0, 6, 5)
+        first, *rest = torch.tensor_split(x, 3, dim=3)
+        y = y + torch.cat([*rest, first], 3) + torch.cat(x.tensor_split((2, 5), 2)[::-1], 2)
+        y = y + torch.linalg.cross(x, y, dim=1) + torch.hypot(x, y) + torch.atan2(x - 0.3, y) + torch.cross(x, x.flip(1), dim=1)
+        z = torch.fft.rfft(x) * torch.exp(-0.1 * torch.fft.rfftfreq(8, d=0.25, dtype=x.dtype) ** 2 + 1j * torch.fft.rfftfreq(8, dtype=x.dtype))
+        y = y + torch.fft.irfft(z, n=8) + torch.exp(torch.complex(x, y / 9)).real + torch.fft.fftfreq(8) * torch.complex(x, y).angle()
+        bucket = torch.bucketize(x[..., 0], self.edges)
+        row = torch.searchsorted(self.edges, x[:, 0, :, 1], right=True)
+        y = y + self.table[bucket] + self.table.index_select(0, row[0])
+        places = (x.abs() * 3).floor().clamp(max=7).long()
+        y = y + torch.gather(x, 3, places) + torch.take_along_dim(x, x.argmax(2, keepdim=True), 2)
+        return torch.zeros_like(x).scatter_add(3, places, x * x) + y.index_add(3, row[0], x[..., :6], alpha=0.5)
 
 
 class Settings(nn.Module):
@@ -317,6 +350,10 @@ def stops():
     write("stops", Stops().double(), torch.randn(2, 3, 6, 8, dtype=torch.float64))
 
 
+def further():
+    write("further", Further().double(), torch.randn(2, 3, 6, 8, dtype=torch.float64))
+
+
 def settings():
     write_bare("settings", Settings().double(), torch.randn(2, 4, 6, 8, dtype=torch.float64) * 2)
 
@@ -350,6 +387,10 @@ def places():
 
 def samples():
     write_test("samples", Samples(), torch.rand(2, 3, 6, 8) * 2 - 1)
+
+
+def fixed_grid():
+    write_test("fixed_grid", FixedGrid(), torch.rand(2, 3, 6, 8) * 2 - 1)
 
 
 def recurrences():
@@ -428,7 +469,7 @@ def nothing():
             self.decay = nn.Parameter(torch.rand(4))
 
         def forward(self, x):
-            return x * torch.cumprod(self.decay.exp(), 0)
+            return x * torch.cummax(self.decay.exp(), 0)[0]
 
     torch.export.save(torch.export.export(Refused(), (torch.randn(2, 4),)), f"{FOLDER}/refused_parameter.pt2")
 
@@ -466,5 +507,5 @@ if __name__ == "__main__":
     torch.manual_seed(7)
     for name in sys.argv[1:] or ("parameter_values", "recurrence", "tables", "nothing", "hidden_one", "shifted_modes",
                                  "padded_modes", "filters", "functions", "places", "samples", "recurrences", "biases", "kinks", "views", "ties",
-                                 "settings", "stops"):
+                                 "settings", "stops", "further", "fixed_grid"):
         globals()[name]()

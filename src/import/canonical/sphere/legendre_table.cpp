@@ -4,7 +4,7 @@
 // the table by the candidate; sums over all of its elements make it more exact than the rounding of
 // each. Then every order must equal the candidate's within the rounding of float32. A candidate is
 // dropped at the first order that does not, so nearly all are dropped at order 0 or 1.
-#include "import/canonical/legendre_table.hpp"
+#include "import/canonical/sphere/legendre_table.hpp"
 
 #include "kernels/sphere/recurrence.hpp"
 #include "kernels/sphere/rows.hpp"
