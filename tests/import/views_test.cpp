@@ -5,7 +5,8 @@
 // operator in place of select:
 //   v = select(x)
 //   relu_(v)        writes to the memory of x
-// Further tests expect errors for writes that change a tensor but not its gradient.
+// Further tests expect errors: for writes that change a tensor but not its gradient, and for
+// constant indices that are out of range.
 #include "import/model_file.hpp"
 #include "import/pt2/pt2.hpp"
 #include "sys/expect_error.hpp"
@@ -130,6 +131,21 @@ TEST(Views, WritesInRegionsWithoutGradientsAreRefused) {
               {"region_writes.pt2", "clamp_: the operator aten.clamp_.default", "torch.no_grad()",
                "what works: an operator that makes a new value"},
               [&] { readModelProgram(*source); });
+}
+
+TEST(Indices, ThatAreConstantAreChecked) {
+  const auto gathered = [](std::vector<double> indices) {
+    ModelOperation made = operation("gather", ModelArgument::ofValue("t"), "self", "y");
+    made.arguments.emplace_back("dim", ModelArgument::ofInteger(0));
+    made.arguments.emplace_back("index", ModelArgument::ofValue("indices"));
+    build(programOf({made, operation("relu", ModelArgument::ofValue("x"), "self", "z")}, "y",
+                    std::move(indices)));
+  };
+  gathered({0, 1, 3, 3, 2, 1});
+  for (const double index : {4., -5.})
+    expectError(TENON_ERR_FORMAT, {"an index is out of range"}, [&] {
+      gathered({0, 1, index, 3, 2, 1});
+    });
 }
 
 } // namespace

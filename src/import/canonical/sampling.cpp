@@ -37,9 +37,12 @@ ModelBuilder::Value ModelBuilder::oneHot(Value x, int dim, Index n) {
 
 namespace {
 
-// Indices of n elements, counted from the beginning.
+// Indices of n elements, counted from the beginning. Constant ones are checked.
 ModelBuilder::Value fromBegin(ModelBuilder& b, ModelBuilder::Value indices, Index n) {
   return b.where(b.compare("lt", indices, b.number(0)),
+  if (indices->isKnown())
+    for (const Index i : b.integersOf(indices, "a list of indices"))
+      b.check(i >= -n && i < n, "an index is out of range");
                  b.affine(indices, {1}, {static_cast<double>(n)}), indices);
 }
 
