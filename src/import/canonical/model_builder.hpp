@@ -132,6 +132,8 @@ public:
   // indices have the dimensions of x, and select along this one.
   Value taken(Value x, int dim, Value indices);
   Value takenAlong(Value x, int dim, Value indices);
+  // Returns the sums of the rows [n, columns] that flags [..., n] choose.
+  Value chosenRows(Value flags, Value rows);
   // Adds elements of the source at such indices of a dimension, which are broadcast to the source.
   Value addedAlong(Value x, int dim, Value indices, Value source);
   // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
