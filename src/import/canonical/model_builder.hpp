@@ -323,7 +323,7 @@ private:
   Value softplus(Value condition, Value a, Value b);
   Value softsign(Value x, Value divisor);
   Value decomposedNorm(Value difference, Value deviation);
-  static Value radicand(Value root);
+  Value radicand(Value root);
   Value groupedNorm(Value x, const Shape& shape);
   Value weightedNorm(const std::string& function, Value x, Value c);
   Value paddedByZeros(const ModelValues& values, int dim);
