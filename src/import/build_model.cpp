@@ -103,8 +103,8 @@ private:
     builder_.begin(operation, valuesRead(operation));
     forEachRead(operation, [&](const std::string& name) {
       if (inPlace_.isStale(name))
-        builder_.refuse("a view of memory that was changed through another view",
-                        "operators that make new values", {1});
+        builder_.refuse("a tensor whose memory was changed through a view of it, or by detach()",
+                        "operators that make new values, such as detach().clone()", {1});
     });
     ModelValues values = results(operation);
     // PyTorch rounds each result to its type. Constants were computed in float64 at import, so

@@ -244,6 +244,14 @@ TEST(Model, NamesWhatCannotBeImported) {
   });
 }
 
+// The first of the largest elements is found among more than the layer can count, 2^24.
+TEST(Model, FindsTheLargestOfManyElements) {
+  const auto layer = makeModel(world());
+  layer->set("path", std::string(TENON_TEST_MODELS "/wide.pt2"));
+  layer->setUp(layoutOf({1, 1, 4096, 4100}, "S2"));
+  EXPECT_EQ(layer->outputLayout().shape(), (Shape{1, 1, 1, 1}));
+}
+
 // It also contains the parameter, if the operator's input is computed from one.
 TEST(Model, NamesTheParameterOfWhichNothingCanBeComputed) {
   const auto layer = makeModel(world());

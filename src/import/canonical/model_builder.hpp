@@ -131,6 +131,8 @@ public:
   // indices have the dimensions of x, and select along this one.
   Value taken(Value x, int dim, Value indices);
   Value takenAlong(Value x, int dim, Value indices);
+  // Returns the sums of the rows [n, columns] that flags [..., n] choose.
+  Value chosenRows(Value flags, Value rows);
   // Adds elements of the source at such indices of a dimension, which are broadcast to the source.
   Value addedAlong(Value x, int dim, Value indices, Value source);
   // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
@@ -317,7 +319,7 @@ private:
   Value softplus(Value condition, Value a, Value b);
   Value softsign(Value x, Value divisor);
   Value decomposedNorm(Value difference, Value deviation);
-  static Value radicand(Value root);
+  Value radicand(Value root);
   Value groupedNorm(Value x, const Shape& shape);
   Value weightedNorm(const std::string& function, Value x, Value c);
   Value paddedByZeros(const ModelValues& values, int dim);

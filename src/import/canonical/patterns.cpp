@@ -95,10 +95,14 @@ ModelBuilder::Value ModelBuilder::softsign(Value x, Value divisor) {
 ModelBuilder::Value ModelBuilder::radicand(Value root) {
   if (isFunction(root, "sqrt"))
     return root->inputs[0];
-  const bool isSafe = root->op == ModelOp::Where && isFunction(root->inputs[2], "sqrt") &&
-                      root->inputs[0]->op == ModelOp::Compare &&
-                      root->inputs[0]->inputs[0] == root->inputs[1];
-  return isSafe ? root->inputs[1] : nullptr;
+  if (root->op != ModelOp::Where || !isFunction(root->inputs[2], "sqrt"))
+    return nullptr;
+  const Value isZero = root->inputs[0], sum = root->inputs[1], safe = root->inputs[2]->inputs[0];
+  const bool comparesWithZero = isZero->op == ModelOp::Compare && isZero->function == "equal" &&
+                                isZero->inputs[0] == sum && isFilledWith(isZero->inputs[1], 0);
+  const bool isSafe = comparesWithZero && safe->op == ModelOp::Where && safe->inputs[0] == isZero &&
+                      isFilledWith(safe->inputs[1], 1) && safe->inputs[2] == sum;
+  return isSafe ? sum : nullptr;
 }
 
 // Norm over one dimension: (x - mean) / sqrt(mean((x - mean)^2) + epsilon).

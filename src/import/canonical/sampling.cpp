@@ -11,6 +11,7 @@
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tenon {
@@ -37,15 +38,32 @@ ModelBuilder::Value ModelBuilder::oneHot(Value x, int dim, Index n) {
 
 namespace {
 
-// Indices of n elements, counted from the beginning.
+// Indices of n elements, counted from the beginning. Constant ones are checked.
 ModelBuilder::Value fromBegin(ModelBuilder& b, ModelBuilder::Value indices, Index n) {
+  if (indices->isKnown())
+    for (const Index i : b.integersOf(indices, "a list of indices"))
+      b.check(i >= -n && i < n, "an index is out of range");
   return b.where(b.compare("lt", indices, b.number(0)),
                  b.affine(indices, {1}, {static_cast<double>(n)}), indices);
 }
 
 } // namespace
 
-// The product of rows of flags with the matrix of all slices of x.
+// In the product an infinity or NaN would not be hidden by the flag 0 of its row.
+ModelBuilder::Value ModelBuilder::chosenRows(Value flags, Value rows) {
+  constexpr Index kMaxExamined = Index(1) << 20; // numbers that are read from the file for this
+  const bool isExamined =
+      rows->isKnown() && !rows->asConstant().isInteger() && elements(rows->shape) <= kMaxExamined;
+  if (!isExamined || std::ranges::all_of(weights_.allNumbers(rows->asConstant()),
+                                         [](double x) { return std::isfinite(x); }))
+    return matmul(flags, rows);
+  Shape shape = flags->shape;
+  shape.push_back(1);
+  return reduce("sum", where(reshape(flags, shape), rows, number(0)), {flags->ndim() - 1},
+                /*keeps=*/false);
+}
+
+// The rows of the matrix of all slices of x.
 ModelBuilder::Value ModelBuilder::taken(Value x, int dim, Value indices) {
   const int d = dimension(dim, x->ndim()), inserted = indices->ndim();
   const Index n = x->shape[static_cast<std::size_t>(d)], count = elements(indices->shape);
@@ -65,7 +83,7 @@ ModelBuilder::Value ModelBuilder::taken(Value x, int dim, Value indices) {
   checkShape(shape);
   const Index rest = elements(Shape(ordered->shape.begin() + 1, ordered->shape.end()));
   const Value flags = oneHot(fromBegin(*this, reshape(indices, {count}), n), 1, n);
-  return transpose(reshape(matmul(flags, reshape(ordered, {n, rest})), shape), back);
+  return transpose(reshape(chosenRows(flags, reshape(ordered, {n, rest})), shape), back);
 }
 
 ModelBuilder::Value ModelBuilder::takenAlong(Value x, int dim, Value indices) {

@@ -220,6 +220,7 @@ private:
   OrderedNode makePooling(const ModelValue& v);
   OrderedNode makeAdaptivePooling(const ModelValue& v);
   OrderedNode makeReduce(const ModelValue& v);
+  OrderedNode maximaOfFirst(const ModelValue& v, OrderedNode x);
   OrderedNode makeResize(const ModelValue& v);
   OrderedNode makeBatchNorm(const ModelValue& v);
   OrderedNode makeChannelNorm(const ModelValue& v);

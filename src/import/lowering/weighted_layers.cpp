@@ -149,15 +149,9 @@ Mapper::OrderedNode Mapper::makeAdaptivePooling(const ModelValue& v) {
                           {{"size", Shape(v.shape.begin() + 2, v.shape.end())}});
 }
 
-// A mean over all of space is a separate layer. The first of equal elements is that of the model's
-// order of dimensions.
+// A mean over all of space is a separate layer.
 Mapper::OrderedNode Mapper::makeReduce(const ModelValue& v) {
-  const bool isOfFirst = v.function == "max of first";
-  OrderedNode x = nodeOf(v.inputs[0]);
-  if (isOfFirst && v.dims.size() > 1 && !x.isRefused()) {
-    const Order plain = plainOrder(v.inputs[0]->ndim());
-    x = {nodeInOrder(v.inputs[0], plain), plain};
-  }
+  const OrderedNode x = nodeOf(v.inputs[0]);
   if (x.isRefused())
     return refused(v);
   std::vector<int> space(x.order.begin() + std::min<std::ptrdiff_t>(2, std::ssize(x.order)),
@@ -173,12 +167,26 @@ Mapper::OrderedNode Mapper::makeReduce(const ModelValue& v) {
       if (v.inputs[0]->shape[at(x.order[position])] == 0)
         return refuse(v, fmt::format("the {} of nothing", v.function), "at least one element");
     }
-  NodeSettings settings = {{"method", isOfFirst ? std::string("max") : v.function},
-                           {"dims", std::move(dims)},
-                           {"keep_dims", true}};
-  if (isOfFirst)
-    settings.emplace_back("ties", std::string("first"));
-  return {emit({x.node}, "reduce", std::move(settings)), x.order};
+  if (v.function == "max of first")
+    return maximaOfFirst(v, x);
+  return {emit({x.node}, "reduce",
+               {{"method", v.function}, {"dims", std::move(dims)}, {"keep_dims", true}}),
+          x.order};
+}
+
+// One dimension after the other, the last of the model's first: so the first of equal elements is
+// that of the model's order in any layout, and the layer only has to count the elements of one.
+Mapper::OrderedNode Mapper::maximaOfFirst(const ModelValue& v, OrderedNode x) {
+  std::vector<int> dims = v.dims;
+  std::sort(dims.rbegin(), dims.rend());
+  for (const int d : dims)
+    if (const int position = positionOf(x, d); position >= 0)
+      x.node = emit({x.node}, "reduce",
+                    {{"method", std::string("max")},
+                     {"dims", std::vector<Index>{position}},
+                     {"keep_dims", true},
+                     {"ties", std::string("first")}});
+  return x;
 }
 
 Mapper::OrderedNode Mapper::makeResize(const ModelValue& v) {

@@ -6,10 +6,14 @@
 //   note(select)   v is a view of x, by the operation select
 //   write(v, r)    the name v now has the value r, the result of relu; the name x has
 //                  replaced(x, dim 0, index 0, r); all other views of x are stale
-// A view whose operation cannot be inverted, such as a transpose, leaves the owner stale.
+// A view whose operation cannot be inverted, such as a transpose, leaves the owner stale, and so
+// does detach(), after which the owner would have a gradient that is not that of its elements.
 #include "import/pt2/pt2.hpp"
 
 #include "import/pt2/operator_rows.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -149,6 +153,23 @@ std::set<std::string> InPlace::writtenNames(const ModelProgram& program) {
   return written;
 }
 
+void InPlace::checkRegion(std::span<const ModelOperation> region, const std::string& prefix,
+                          const std::string& file) {
+  InPlace inPlace;
+  for (const ModelOperation& operation : region) {
+    const std::string* name = changed(operation);
+    if (name && !inPlace.rootOf(*name).starts_with(prefix))
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("{}: {}: the operator {} writes, in a region of torch.no_grad(), to a tensor "
+                      "from outside of it{}{}; what works: an operator that makes a new value, or "
+                      "the write outside of the region",
+                      file, operation.label, operation.type, operation.where.empty() ? "" : ": ",
+                      operation.where));
+    inPlace.note(operation);
+  }
+}
+
 void InPlace::note(const ModelOperation& operation) {
   for (std::size_t i = 0; i < operation.results.size(); ++i)
     if (const std::string* source = viewed(operation, i)) {
@@ -193,12 +214,15 @@ ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
   const Operands operands(b, by, names, noFlags);
   // Views that only relabel elements are inverted by a reshape, parts by replacing the part.
   const auto isType = [&](const char* type) { return by.type.starts_with(type); };
-  if (changed(by) || isType("aten.alias.") || isType("aten.detach.") || isType("aten.detach_."))
+  if (changed(by) || isType("aten.alias.") || isType("aten.detach_."))
     return part;
   const std::string* self = selfName(by);
   if (!self)
     return nullptr;
   const ModelBuilder::Value x = names.at(*self);
+  // The viewed tensor has the new elements, and the gradient as if nothing was written.
+  if (isType("aten.detach."))
+    return x && x->isKnown() ? b.stopped(part) : nullptr;
   if (isType("aten.real.") || isType("aten.imag."))
     return withPart(b, x, part, isType("aten.real."));
   if (isType("aten.view_as_real."))

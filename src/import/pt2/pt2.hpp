@@ -35,6 +35,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 namespace tenon {
 
@@ -63,6 +64,12 @@ public:
   static const std::string* changed(const ModelOperation& operation);
   // Returns names of tensors whose memory is written to, through any view.
   static std::set<std::string> writtenNames(const ModelProgram& program);
+
+  // Throws TENON_ERR_SUPPORT if operations of a region without gradients write to a tensor from
+  // outside of it, which would keep the gradient that it had before. Names of the region begin with
+  // the prefix.
+  static void checkRegion(std::span<const ModelOperation> region, const std::string& prefix,
+                          const std::string& file);
 
   // Records which results of an operation are views of its arguments.
   void note(const ModelOperation& operation);

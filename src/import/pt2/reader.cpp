@@ -18,6 +18,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string_view>
 
 namespace tenon {
@@ -382,8 +383,11 @@ private:
     }
     arguments_.swap(arguments);
     const std::string prefix = std::exchange(prefix_, prefix_ + region.at("name").name() + ".");
+    const std::size_t first = program_.operations.size();
     noteTypes(graph.at("tensor_values"));
     readNodes(graph);
+    if (stopsGradients)
+      InPlace::checkRegion(std::span(program_.operations).subspan(first), prefix_, source_.name());
     std::vector<ModelArgument> results;
     for (const JsonView& output : graph.at("outputs").list())
       results.push_back(reference(output, nameOf(output)));

@@ -61,7 +61,7 @@ ModelValues embedding(ModelBuilder& b, const Operands& operands, const char*) {
   const Value rows =
       places->isKnown()
           ? b.reshape(b.gather(table, 0, b.reshape(places, {elements(places->shape)})), shape)
-          : b.matmul(b.oneHot(places, places->ndim(), table->shape[0]), table);
+          : b.chosenRows(b.oneHot(places, places->ndim(), table->shape[0]), table);
   // The row with this index gets no gradient.
   const Index padding = operands.integer("padding_idx", -1);
   if (padding < 0 || table->isKnown())

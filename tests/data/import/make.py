@@ -315,6 +315,25 @@ class Further(nn.Module):
         return torch.zeros_like(x).scatter_add(3, places, x * x) + y.index_add(3, row[0], x[..., :6], alpha=0.5)
 
 
+class Exceptions(nn.Module):
+    """Infinities in tables, a quotient that is not quite a norm, and the first of equal elements of all of space."""
+    def __init__(self):
+        super().__init__()
+        table = torch.randn(7, 8)
+        table[2, 1:4], table[5, 0], table[6] = -torch.inf, torch.inf, -torch.inf
+        self.table = nn.Buffer(table)
+
+    def forward(self, x):  # [batch, 3, 6, 8]
+        rows = (x[..., 0].abs() * 4).floor().clamp(max=6).long()
+        y = self.table[rows].sigmoid() + F.embedding(rows, self.table).sigmoid() * x
+        y = y + self.table.index_select(0, rows[0, 0]).sigmoid() + torch.gather(self.table, 0, rows[0, :, :8]).sigmoid().sum()
+        mean = x.mean(1, keepdim=True)
+        v = ((x - mean) ** 2).mean(1, keepdim=True) + 0.1
+        y = y + (x - mean) / torch.where(v > 1, v, torch.sqrt(v)) + (x - mean) / torch.where(v == 1, v, torch.sqrt(v))
+        equal = (3 * x).clamp(-1, 1)
+        return y + F.adaptive_max_pool2d(equal, 1) + F.adaptive_max_pool2d(equal.transpose(2, 3), 1)
+
+
 class Settings(nn.Module):
     """Arguments that have other than their usual values."""
     def forward(self, x):  # [batch, 4, 6, 8]
@@ -352,6 +371,10 @@ def stops():
 
 def further():
     write("further", Further().double(), torch.randn(2, 3, 6, 8, dtype=torch.float64))
+
+
+def exceptions():
+    write("exceptions", Exceptions().double(), torch.randn(2, 3, 6, 8, dtype=torch.float64))
 
 
 def settings():
@@ -474,6 +497,30 @@ def nothing():
     torch.export.save(torch.export.export(Refused(), (torch.randn(2, 4),)), f"{FOLDER}/refused_parameter.pt2")
 
 
+def region_writes():
+    """A write to a tensor from outside of a region without gradients, which the import refuses."""
+    class RegionWrites(nn.Module):
+        def forward(self, x):
+            y = x * 2
+            with torch.no_grad():
+                y[:, 0].clamp_(0, 1)
+            return y * 3
+
+    torch.export.save(torch.export.export(RegionWrites(), (torch.randn(2, 4),)), f"{FOLDER}/region_writes.pt2")
+
+
+def wide():
+    """The maximum of more elements than the layer counts at once."""
+    example = torch.randn(1, 1, 4, 4)
+    free = {"x": {2: torch.export.Dim("h"), 3: torch.export.Dim("w")}}
+
+    class Wide(nn.Module):
+        def forward(self, x):
+            return F.adaptive_max_pool2d(x, 1)
+
+    torch.export.save(torch.export.export(Wide(), (example,), dynamic_shapes=free), f"{FOLDER}/wide.pt2")
+
+
 def hidden_one():
     """ONNX's GRU and LSTM of hidden size 1, whose gates and biases are in another order."""
     model = nn.ModuleDict({"gru": nn.GRU(2, 1), "lstm": nn.LSTM(1, 1)}).double()
@@ -507,5 +554,5 @@ if __name__ == "__main__":
     torch.manual_seed(7)
     for name in sys.argv[1:] or ("parameter_values", "recurrence", "tables", "nothing", "hidden_one", "shifted_modes",
                                  "padded_modes", "filters", "functions", "places", "samples", "recurrences", "biases", "kinks", "views", "ties",
-                                 "settings", "stops", "further", "fixed_grid"):
+                                 "settings", "stops", "further", "fixed_grid", "exceptions", "region_writes", "wide"):
         globals()[name]()
