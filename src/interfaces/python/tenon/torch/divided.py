@@ -223,9 +223,9 @@ class Divided(Whole, Module):
         del self.known, self.slot_of, self.merged, self.used, self.made, self.copied
         self.paths = paths_in(self)
         self.counts = [buffer for name, buffer in self.named_buffers() if name in self.graph.counts]
-        self.note_fixed()
         self.take_modes(like)
         synchronize([entry for entry in self.entries() if entry[1] is None] + self.other_entries(), self.comm)
+        self.note_fixed()
         for module in self.kept.values():
             for parameter in module.parameters():
                 parameter.tenon_is_summed = True  # type: ignore[attr-defined]
