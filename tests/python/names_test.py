@@ -158,6 +158,20 @@ class Names(OfModules):
             with self.assertRaisesRegex(RuntimeError, 'Tenon are in its memory'):
                 network(x)
 
+    def test_loading_that_assigns_is_refused(self):
+        """Of a parameter of the whole, of parts, and of layers of tenon.torch.nn; nothing is changed."""
+        layout, x = splits([2, 2, 2 * COMM.size, 3])[0], torch.ones(2, 2, 2, 3)
+        chain = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2))
+        for network in (tt.distribute(torch.nn.Conv2d(2, 2, 1), layout), tt.nn.Conv2d(2, 2, 1, layout=layout),
+                        torch.nn.Sequential(tt.distribute(chain, layout))):
+            wanted = network.eval()(x).detach()
+            zeros = {name: torch.zeros_like(value) for name, value in network.state_dict().items()}
+            with self.assertRaisesRegex(RuntimeError, r'(?s)assign=True would replace parameters(?!.*assign=True)'):
+                network.load_state_dict(zeros, assign=True)
+            self.assertTrue(torch.equal(network(x), wanted))
+            network.load_state_dict(zeros)
+            self.assertEqual(float(network(x).abs().max()), 0)
+
     def test_errors_of_one_rank(self):
         """The others raise one too, and do not wait."""
         if COMM.size == 1:
