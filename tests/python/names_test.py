@@ -172,6 +172,17 @@ class Names(OfModules):
             network.load_state_dict(zeros)
             self.assertEqual(float(network(x).abs().max()), 0)
 
+    def test_hooks_of_loading(self):
+        """They are those of the whole, and are given it."""
+        network, given = tt.distribute(torch.nn.Conv2d(2, 2, 1), splits([2, 2, 2 * COMM.size, 3])[0]), []
+        network.register_load_state_dict_pre_hook(
+            lambda module, state, *others: (given.append(module), state.update(bias=torch.ones(2))))
+        network.register_load_state_dict_post_hook(lambda module, keys: given.append(module))
+        network.load_state_dict(network.state_dict())
+        self.assertEqual(len(given), 2)
+        self.assertTrue(all(each is network for each in given))
+        self.assertTrue(torch.equal(network.bias.detach(), torch.ones(2)))
+
     def test_errors_of_one_rank(self):
         """The others raise one too, and do not wait."""
         if COMM.size == 1:

@@ -13,7 +13,8 @@ from .divided import Divided
 from .layers import Module, refuse_pickle
 from .parts import Fixed, Undivided
 
-SHARED = ('_parameters', '_buffers', '_modules', '_non_persistent_buffers_set')
+# What torch keeps in a module that the one behind has too: its hooks run where the tensors are loaded.
+SHARED = ('_parameters', '_buffers', '_modules', '_non_persistent_buffers_set', '_load_state_dict_pre_hooks')
 
 
 class Distributed(Fixed):
