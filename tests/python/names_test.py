@@ -158,6 +158,17 @@ class Names(OfModules):
             with self.assertRaisesRegex(RuntimeError, 'Tenon are in its memory'):
                 network(x)
 
+    def test_other_parts_by_add_module(self):
+        one = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1)))
+        network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0])
+        for outer in (network, network.get_submodule('0')):
+            for add in (outer.add_module, outer.register_module):
+                with self.assertRaisesRegex(RuntimeError, '"0" is a part of a distributed'):
+                    add('0', torch.nn.Conv2d(2, 2, 1))
+                add('0', outer.get_submodule('0'))
+        network.add_module('other', torch.nn.Linear(2, 2))  # which is not a part of it
+        self.assertIn('other.weight', network.state_dict())
+
     def test_loading_that_assigns_is_refused(self):
         """Of a parameter of the whole, of parts, and of layers of tenon.torch.nn; nothing is changed."""
         layout, x = splits([2, 2, 2 * COMM.size, 3])[0], torch.ones(2, 2, 2, 3)

@@ -158,6 +158,12 @@ class Fixed(torch.nn.Module):
             self.refuse_other(name)
         super().__delattr__(name)
 
+    def add_module(self, name: str, module: torch.nn.Module | None) -> None:
+        """Of torch, also by the name of register_module()."""
+        if module is not self._modules.get(name, module):
+            self.refuse_other(name)
+        super().add_module(name, module)
+
     def refuse_other(self, name):
         raise RuntimeError(f'"{name}" is a part of a distributed {self._get_name()}, whose network would go on with it: replace it in the '
                            'module of torch, and distribute that one')
