@@ -560,6 +560,18 @@ class Distribute(OfModules):
                 tt.distribute(one, layout)
             tt.distribute(one, layout, training=False, proof=True)
 
+    def test_parameters_before_detach(self):
+        """Their gradients are 0, where PyTorch has none, and requires_grad_(False) leaves them out."""
+        one = torch.nn.ModuleList([torch.nn.Conv2d(2, 2, 1), torch.nn.Conv2d(2, 2, 1)])
+        one.forward = lambda x: one[1](one[0](x).detach())
+        network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0])
+        network(torch.ones(2, 2, 2, 3)).sum().backward()
+        self.assertEqual(float(network.get_submodule('0').weight.grad.abs().max()), 0)
+        network.zero_grad()
+        network.get_submodule('0').requires_grad_(False)
+        network(torch.ones(2, 2, 2, 3)).sum().backward()
+        self.assertIsNone(network.get_submodule('0').weight.grad)
+        self.assertGreater(float(network.get_submodule('1').weight.grad.abs().max()), 0)
 
 
 if __name__ == '__main__':
