@@ -259,6 +259,9 @@ class Keep(OfModules):
         network, x = tt.distribute(one, splits(shape)[0], keep='act'), drawn(*shape)
         one.load_state_dict(tt.gather_state_dict(network))
         self.assertLess(apart(network(block(network.input_layout, x)), block(network.output_layout, one(x))), 1e-13)
+        network.is_repeatable = False
+        self.assertEqual([piece.is_repeatable for piece in network._tenon.pieces.values()], [False, False])
+        self.assertFalse(copy.deepcopy(network).is_repeatable)
 
     def test_what_depends_on_the_batch(self):
         """An extent that a kept part is given is fixed in its evaluation."""

@@ -194,6 +194,27 @@ class Names(OfModules):
         self.assertTrue(all(each is network for each in given))
         self.assertTrue(torch.equal(network.bias.detach(), torch.ones(2)))
 
+    def test_attributes_that_are_set(self):
+        network = tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1)), splits([2, 2, 2 * COMM.size, 3])[0])
+        network.is_repeatable = False
+        self.assertFalse(network._tenon.is_repeatable or copy.deepcopy(network).is_repeatable)
+        for name, other in (('depth', r'distribute\(\.\.\., depth=\.\.\.\)'), ('input_layout', r'set_layout\(\)')):
+            with self.assertRaisesRegex(AttributeError, f'{name} of a distributed Sequential is not set: {other}'):
+                setattr(network, name, getattr(network, name))
+        network.note = 3
+        self.assertEqual(network.note, 3)
+        own = torch.nn.Conv2d(2, 2, 1)  # a parameter of the original has its name
+        own.depth = torch.nn.Parameter(torch.ones(2))
+        tt.distribute(own, splits([2, 2, 2 * COMM.size, 3])[0]).depth = torch.nn.Parameter(torch.zeros(2))
+
+    def test_parametrizations_of_parts_are_named(self):
+        for change in (torch.nn.utils.parametrizations.weight_norm, torch.nn.utils.parametrizations.spectral_norm):
+            one = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Conv2d(2, 2, 1))
+            network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0])
+            change(network.get_submodule('1'))
+            with self.assertRaisesRegex(RuntimeError, 'the parameter weight, and the module no longer has it.*before dist'):
+                network(torch.ones(2, 2, 2, 3))
+
     def test_errors_of_one_rank(self):
         """The others raise one too, and do not wait."""
         if COMM.size == 1:

@@ -383,4 +383,5 @@ class Module(torch.nn.Module):
         other.load_state_dict(self.state_dict())
         for made, parameter in zip(other.parameters(), self.parameters()):
             made.requires_grad_(parameter.requires_grad)
+        other.is_repeatable = self.is_repeatable
         return other.train(self.training)
