@@ -4,6 +4,7 @@ import copy
 import gc
 import io
 import unittest
+import unittest.mock
 import weakref
 
 from mpi4py import MPI
@@ -235,6 +236,20 @@ class Names(OfModules):
                     change(one, keep)
                 with self.assertRaisesRegex((ValueError, RuntimeError), text):
                     tt.distribute(one, layout, keep=keep)
+
+
+    def test_errors_of_one_rank_in_a_proof(self):
+        one, last = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1)), COMM.size - 1
+        for failing in (0, 1, 2):  # of the input, of the cotangent of the output, and of the output itself
+            calls = iter(range(10))
+
+            def made(*given, failing=failing, calls=calls):
+                if next(calls) == failing and COMM.rank == last:
+                    raise ValueError('no block')
+                return block(*given)
+            with self.subTest(failing), unittest.mock.patch('tenon.torch.proofs.block', made):
+                with self.assertRaisesRegex((ValueError, RuntimeError), 'no block'):
+                    tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0], proof=True)
 
 
 def refuse(memo):
