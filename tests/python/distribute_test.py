@@ -527,6 +527,58 @@ class Distribute(OfModules):
             wanted = one.train(mode)(x).detach()
             self.assertLess(apart(network.train(mode)(block(layout, x)).detach(), block(network.output_layout, wanted)), 1e-13)
 
+    def test_regions_without_gradients(self):
+        """As train() is the default, beside batch normalisation and dropout outside of them, and within each other."""
+        class Gated(torch.nn.Module):
+            inside = staticmethod(lambda self, y: (torch.sin(y), torch.tanh(y)))
+
+            def __init__(self):
+                super().__init__()
+                self.conv, self.norm, self.drop = torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2), torch.nn.Dropout(0.5)
+
+            def forward(self, x):
+                y = self.norm(self.conv(x))
+                with torch.no_grad():
+                    gate, other = self.inside(self, y)
+                    with torch.enable_grad():
+                        shift = torch.cos(y)
+                return self.drop(y * gate + shift * other)
+
+        layout, x = splits([2, 2, 2 * COMM.size, 3])[0], drawn(2, 2, 2 * COMM.size, 3)
+        one = Gated()
+        one.drop.p = 0.0
+        network = tt.distribute(one, layout, proof=True)
+        self.assertTrue(network.training)
+        (one(x) ** 2).sum().backward()
+        made = network(block(layout, x))
+        self.assertLess(apart(made, block(layout, one.train()(x))), 1e-12)
+        (made ** 2).sum().backward()
+        self.assertLess(apart(network.conv.weight.grad, one.conv.weight.grad), 1e-12)
+        kind = 'follows train.* in a region, wrap_with_set_grad_enabled'
+        for inside, text in (
+                (lambda self, y: (self.drop(torch.sin(y)), y), f'{kind}: .*dropout.*distribute_test.*training=False'),
+                (lambda self, y: (self.norm(y), y), f'{kind}: .*batch_norm'),
+                (lambda self, y: (y.sin() if self.training else y.cos(), y), r'in train.* what it does not in eval.*aten.sin'),
+                (lambda self, y: (y.sin(), y.cos())[::-1 if self.training else 1], r'region that returns in train.* what')):
+            Gated.inside = staticmethod(inside)
+            one = Gated()
+            with self.subTest(text), self.assertRaisesRegex((ValueError, RuntimeError), text):
+                tt.distribute(one, layout)
+            tt.distribute(one, layout, training=False, proof=True)
+
+    def test_parameters_before_detach(self):
+        """Their gradients are 0, where PyTorch has none, and requires_grad_(False) leaves them out."""
+        one = torch.nn.ModuleList([torch.nn.Conv2d(2, 2, 1), torch.nn.Conv2d(2, 2, 1)])
+        one.forward = lambda x: one[1](one[0](x).detach())
+        network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0])
+        network(torch.ones(2, 2, 2, 3)).sum().backward()
+        self.assertEqual(float(network.get_submodule('0').weight.grad.abs().max()), 0)
+        network.zero_grad()
+        network.get_submodule('0').requires_grad_(False)
+        network(torch.ones(2, 2, 2, 3)).sum().backward()
+        self.assertIsNone(network.get_submodule('0').weight.grad)
+        self.assertGreater(float(network.get_submodule('1').weight.grad.abs().max()), 0)
+
 
 if __name__ == '__main__':
     unittest.main()

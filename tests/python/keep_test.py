@@ -243,6 +243,26 @@ class Keep(OfModules):
         one[1].scale, one[1].shifts = COMM.bcast((one[1].scale, one[1].shifts))
         self.assertLess(apart(network(block(network.input_layout, x)), block(network.output_layout, one(x))), 1e-13)
 
+    def test_buffers_in_the_network_are_those_of_the_first_rank(self):
+        """Ranks whose own module has other values compute on, and do not take the buffer for one that was changed."""
+        class Scaled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.act = torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()
+                self.register_buffer('scale', torch.rand(2, 1, 1))
+
+            def forward(self, x):
+                return self.act(self.conv(x)) * torch.sin(self.scale)
+
+        torch.manual_seed(COMM.rank)
+        one, shape = Scaled(), [1, 2, 2 * COMM.size, 3]
+        network, x = tt.distribute(one, splits(shape)[0], keep='act'), drawn(*shape)
+        one.load_state_dict(tt.gather_state_dict(network))
+        self.assertLess(apart(network(block(network.input_layout, x)), block(network.output_layout, one(x))), 1e-13)
+        network.is_repeatable = False
+        self.assertEqual([piece.is_repeatable for piece in network._tenon.pieces.values()], [False, False])
+        self.assertFalse(copy.deepcopy(network).is_repeatable)
+
     def test_what_depends_on_the_batch(self):
         """An extent that a kept part is given is fixed in its evaluation."""
         class Scaled(torch.nn.Module):

@@ -4,6 +4,7 @@ import copy
 import gc
 import io
 import unittest
+import unittest.mock
 import weakref
 
 from mpi4py import MPI
@@ -158,6 +159,63 @@ class Names(OfModules):
             with self.assertRaisesRegex(RuntimeError, 'Tenon are in its memory'):
                 network(x)
 
+    def test_other_parts_by_add_module(self):
+        one = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1)))
+        network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0])
+        for outer in (network, network.get_submodule('0')):
+            for add in (outer.add_module, outer.register_module):
+                with self.assertRaisesRegex(RuntimeError, '"0" is a part of a distributed'):
+                    add('0', torch.nn.Conv2d(2, 2, 1))
+                add('0', outer.get_submodule('0'))
+        network.add_module('other', torch.nn.Linear(2, 2))  # which is not a part of it
+        self.assertIn('other.weight', network.state_dict())
+
+    def test_loading_that_assigns_is_refused(self):
+        """Of a parameter of the whole, of parts, and of layers of tenon.torch.nn; nothing is changed."""
+        layout, x = splits([2, 2, 2 * COMM.size, 3])[0], torch.ones(2, 2, 2, 3)
+        chain = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2))
+        for network in (tt.distribute(torch.nn.Conv2d(2, 2, 1), layout), tt.nn.Conv2d(2, 2, 1, layout=layout),
+                        torch.nn.Sequential(tt.distribute(chain, layout))):
+            wanted = network.eval()(x).detach()
+            zeros = {name: torch.zeros_like(value) for name, value in network.state_dict().items()}
+            with self.assertRaisesRegex(RuntimeError, r'(?s)assign=True would replace parameters(?!.*assign=True)'):
+                network.load_state_dict(zeros, assign=True)
+            self.assertTrue(torch.equal(network(x), wanted))
+            network.load_state_dict(zeros)
+            self.assertEqual(float(network(x).abs().max()), 0)
+
+    def test_hooks_of_loading(self):
+        """They are those of the whole, and are given it."""
+        network, given = tt.distribute(torch.nn.Conv2d(2, 2, 1), splits([2, 2, 2 * COMM.size, 3])[0]), []
+        network.register_load_state_dict_pre_hook(
+            lambda module, state, *others: (given.append(module), state.update(bias=torch.ones(2))))
+        network.register_load_state_dict_post_hook(lambda module, keys: given.append(module))
+        network.load_state_dict(network.state_dict())
+        self.assertEqual(len(given), 2)
+        self.assertTrue(all(each is network for each in given))
+        self.assertTrue(torch.equal(network.bias.detach(), torch.ones(2)))
+
+    def test_attributes_that_are_set(self):
+        network = tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1)), splits([2, 2, 2 * COMM.size, 3])[0])
+        network.is_repeatable = False
+        self.assertFalse(network._tenon.is_repeatable or copy.deepcopy(network).is_repeatable)
+        for name, other in (('depth', r'distribute\(\.\.\., depth=\.\.\.\)'), ('input_layout', r'set_layout\(\)')):
+            with self.assertRaisesRegex(AttributeError, f'{name} of a distributed Sequential is not set: {other}'):
+                setattr(network, name, getattr(network, name))
+        network.note = 3
+        self.assertEqual(network.note, 3)
+        own = torch.nn.Conv2d(2, 2, 1)  # a parameter of the original has its name
+        own.depth = torch.nn.Parameter(torch.ones(2))
+        tt.distribute(own, splits([2, 2, 2 * COMM.size, 3])[0]).depth = torch.nn.Parameter(torch.zeros(2))
+
+    def test_parametrizations_of_parts_are_named(self):
+        for change in (torch.nn.utils.parametrizations.weight_norm, torch.nn.utils.parametrizations.spectral_norm):
+            one = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Conv2d(2, 2, 1))
+            network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0])
+            change(network.get_submodule('1'))
+            with self.assertRaisesRegex(RuntimeError, 'the parameter weight, and the module no longer has it.*before dist'):
+                network(torch.ones(2, 2, 2, 3))
+
     def test_errors_of_one_rank(self):
         """The others raise one too, and do not wait."""
         if COMM.size == 1:
@@ -178,6 +236,20 @@ class Names(OfModules):
                     change(one, keep)
                 with self.assertRaisesRegex((ValueError, RuntimeError), text):
                     tt.distribute(one, layout, keep=keep)
+
+
+    def test_errors_of_one_rank_in_a_proof(self):
+        one, last = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1)), COMM.size - 1
+        for failing in (0, 1, 2):  # of the input, of the cotangent of the output, and of the output itself
+            calls = iter(range(10))
+
+            def made(*given, failing=failing, calls=calls):
+                if next(calls) == failing and COMM.rank == last:
+                    raise ValueError('no block')
+                return block(*given)
+            with self.subTest(failing), unittest.mock.patch('tenon.torch.proofs.block', made):
+                with self.assertRaisesRegex((ValueError, RuntimeError), 'no block'):
+                    tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0], proof=True)
 
 
 def refuse(memo):

@@ -13,7 +13,11 @@ from .divided import Divided
 from .layers import Module, refuse_pickle
 from .parts import Fixed, Undivided
 
-SHARED = ('_parameters', '_buffers', '_modules', '_non_persistent_buffers_set')
+# What torch keeps in a module that the one behind has too: its hooks run where the tensors are loaded.
+SHARED = ('_parameters', '_buffers', '_modules', '_non_persistent_buffers_set', '_load_state_dict_pre_hooks')
+# Attributes of Tenon that do nothing if they are set, and what has their effect.
+SET_OTHERWISE = {'depth': 'distribute(..., depth=...)',
+                 **{f'{end}_layout{more}': 'set_layout()' for end in ('input', 'output') for more in ('', 's')}}
 
 
 class Distributed(Fixed):
@@ -41,6 +45,17 @@ class Distributed(Fixed):
             if inner is None or not hasattr(inner, name):
                 raise
             return getattr(inner, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if '_tenon' not in self.__dict__ or any(name in self.__dict__[members] for members in SHARED[:3]):
+            super().__setattr__(name, value)
+        elif name in SET_OTHERWISE:
+            raise AttributeError(f'{name} of a distributed {self._get_name()} is not set: {SET_OTHERWISE[name]} has its '
+                                 'effect')
+        elif name == 'is_repeatable':
+            self._tenon.is_repeatable = value
+        else:
+            super().__setattr__(name, value)
 
     def __dir__(self) -> Iterable[str]:
         return sorted({*super().__dir__(), *dir(self._tenon)})

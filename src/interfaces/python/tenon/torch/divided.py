@@ -223,9 +223,9 @@ class Divided(Whole, Module):
         del self.known, self.slot_of, self.merged, self.used, self.made, self.copied
         self.paths = paths_in(self)
         self.counts = [buffer for name, buffer in self.named_buffers() if name in self.graph.counts]
-        self.note_fixed()
         self.take_modes(like)
         synchronize([entry for entry in self.entries() if entry[1] is None] + self.other_entries(), self.comm)
+        self.note_fixed()
         for module in self.kept.values():
             for parameter in module.parameters():
                 parameter.tenon_is_summed = True  # type: ignore[attr-defined]
@@ -304,12 +304,23 @@ class Divided(Whole, Module):
                 for own, other in zip(module.modules(), module_at(like, name).modules()):
                     own.training = other.training
 
+    @property
+    def is_repeatable(self) -> bool:  # type: ignore[override]
+        return all(piece.is_repeatable for piece in self.pieces.values())
+
+    @is_repeatable.setter
+    def is_repeatable(self, is_repeatable: bool) -> None:
+        for piece in self.pieces.values():
+            piece.is_repeatable = is_repeatable
+
     def remade(self) -> Divided:
         return Divided(self.make, self.input_layouts, self, self.graph, self.depth, self.seed, self.settings)
 
     def __deepcopy__(self, memo: Any) -> Divided:
         other = Module.__deepcopy__(self, memo)
         other.take_modes(self)
+        for number, piece in self.pieces.items():
+            other.pieces[number].is_repeatable = piece.is_repeatable
         return other
 
     def held_in(self, prefix=''):

@@ -39,6 +39,16 @@ def refuse_pickle(module: torch.nn.Module) -> NoReturn:
                     'tenon.torch.gather_state_dict(network) for any number of ranks, and copy it by copy.deepcopy()')
 
 
+def refuse_assignment(local_metadata: Mapping[str, Any], error_msgs: list[str]) -> bool:
+    """Whether load_state_dict(assign=True) loads a module, which is then an error, once for a network."""
+    is_assigned = bool(local_metadata.get('assign_to_params_buffers', False))
+    text = ('assign=True would replace parameters that are in the memory of Tenon and stay there: leave it out, and the '
+            'values are copied into them.')
+    if is_assigned and text not in error_msgs:
+        error_msgs.append(text)
+    return is_assigned
+
+
 class Module(torch.nn.Module):
     """A layer or network of Tenon, set up for a layout of its input, or a list of one layout for each input:
     y = module(x), module(x0, x1, ...). A graph with several outputs returns a tuple. Parameters are this rank's blocks of
@@ -316,6 +326,8 @@ class Module(torch.nn.Module):
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         """Called by torch to load each module of a network; `takes_wholes` selects whole
         tensors."""
+        if refuse_assignment(local_metadata, error_msgs):
+            return
         if self.takes_wholes:
             state_dict = self.with_own_names(state_dict, prefix)
             take_blocks([(held.name, held) for held in self.held], state_dict, prefix, error_msgs)
@@ -371,4 +383,5 @@ class Module(torch.nn.Module):
         other.load_state_dict(self.state_dict())
         for made, parameter in zip(other.parameters(), self.parameters()):
             made.requires_grad_(parameter.requires_grad)
+        other.is_repeatable = self.is_repeatable
         return other.train(self.training)

@@ -3,6 +3,7 @@
 both modes only, batch normalisation and dropout."""
 from __future__ import annotations
 
+import functools
 import re
 
 import torch
@@ -61,14 +62,25 @@ def set_to_inference(program):
 
 def compared(evaluated, trained, name):
     """Compares the graphs of both modes, and returns the names of the buffers that count batches."""
-    check_arguments(evaluated, False, name)
-    check_arguments(trained, True, name)
+    for program, mode in ((evaluated, False), (trained, True)):
+        check_regions(program.graph, name)
+        check_arguments(program, mode, name)
     buffers, counting = trained.graph_signature.inputs_to_buffers, counting_in(trained)
-    ours = [node for node in evaluated.graph.nodes if makes_tensors(node)]
-    theirs = [node for node in trained.graph.nodes if makes_tensors(node) and not counting & set(node.all_input_nodes)]
-    same = dict(zip([node for node in trained.graph.nodes if node.op == 'placeholder'],
-                    [node for node in evaluated.graph.nodes if node.op == 'placeholder']))
+    compare(evaluated.graph, trained.graph, name, counting)
+    return {buffers[node.name] for node in counting}
+
+
+def compare(evaluated, trained, name, counting=frozenset()):
+    """Compares two graphs, and those of their regions. Returns the nodes of the first one by those of the other."""
+    ours = [node for node in evaluated.nodes if makes_tensors(node)]
+    theirs = [node for node in trained.nodes if makes_tensors(node) and not counting & set(node.all_input_nodes)]
+    same = dict(zip([node for node in trained.nodes if node.op == 'placeholder'],
+                    [node for node in evaluated.nodes if node.op == 'placeholder']))
     for number, node in enumerate(theirs):
+        if number < len(ours) and ours[number].target == node.target:
+            for mine, other in zip(regions_of(ours[number]), regions_of(node)):
+                compare_regions(mine, other, name)
+                same[other] = mine
         if number == len(ours) or not are_alike(ours[number], node, same):
             raise ValueError(
                 f'{name} computes in train() what it does not in eval(), beside batch normalisation and dropout: {described(node)}. '
@@ -77,7 +89,38 @@ def compared(evaluated, trained, name):
     if len(ours) > len(theirs):
         raise ValueError(f'{name} computes in eval() what it does not in train(): {described(ours[len(theirs)])}. '
                          'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
-    return {buffers[node.name] for node in counting}
+    return same
+
+
+def regions_of(node):
+    """Returns the nodes that stand for the graphs of an operator: a region, as of torch.no_grad(), is an operator with one."""
+    return [each for each in node.all_input_nodes if each.op == 'get_attr' and isinstance(graph_at(each), torch.fx.Graph)]
+
+
+def graph_at(node):
+    return getattr(functools.reduce(getattr, node.target.split('.'), node.graph.owning_module), 'graph', None)
+
+
+def compare_regions(evaluated, trained, name):
+    """Compares the graphs for which two nodes stand, with their results."""
+    evaluated, trained = graph_at(evaluated), graph_at(trained)
+    same = compare(evaluated, trained, name)
+    mine, other = (list(graph.nodes)[-1] for graph in (evaluated, trained))
+    if not are_alike(mine, other, same):
+        raise ValueError(f'{name} has a region that returns in train() what it does not in eval(): {other.format_node()}. '
+                         'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
+
+
+def check_regions(graph, name, kind=''):
+    """Refuses batch normalisation, dropout and recurrent networks in a region, such as one of torch.no_grad(), which
+    set_to_inference() does not enter."""
+    for node in graph.nodes:
+        if kind and name_of(node) in OF_TRAINING:
+            raise ValueError(f'{name} has an operator that follows train() and eval() in a region, {kind}: {described(node)}. '
+                             'Let torch.no_grad() or torch.autocast() begin after it, take the detach() of its result, or '
+                             'distribute(..., training=False), which makes a module that behaves as in eval() in both modes')
+        for region in regions_of(node):
+            check_regions(graph_at(region), name, str(node.target))
 
 
 def check_arguments(program, mode, name):
@@ -104,8 +147,8 @@ def arguments_of(node):
 
 def makes_tensors(node):
     """Whether a node computes tensors; others compute extents, in an order that can differ."""
-    return (node.op == 'call_function' and source(node) is node
-            and any(isinstance(value, torch.Tensor) for value in _pytree.tree_leaves(node.meta.get('val'))))
+    return node.op == 'call_function' and source(node) is node and (
+        any(isinstance(value, torch.Tensor) for value in _pytree.tree_leaves(node.meta.get('val'))) or bool(regions_of(node)))
 
 
 def source(node):
@@ -120,6 +163,8 @@ def are_alike(evaluated, trained, same):
     if evaluated.target != trained.target or len(evaluated.args) > len(trained.args):
         return False
     schema = getattr(trained.target, '_schema', None)
+    if schema is None and len(evaluated.args) < len(trained.args):
+        return False
     names = [argument.name for argument in schema.arguments] if schema else []
     allowed = OF_TRAINING.get(name_of(trained))
     if name_of(trained) in RECURRENT and dict(zip(names, trained.args)).get('dropout', 0) != 0:

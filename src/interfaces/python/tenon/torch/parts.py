@@ -17,7 +17,7 @@ from ..models import computed
 from .complexes import ComplexMap
 from .copies import on_all, synchronize
 from .functions import repartition
-from .layers import Module
+from .layers import Module, refuse_assignment
 from .ports import Held, take_blocks, tensor_on
 
 
@@ -103,6 +103,8 @@ class Family(torch.nn.Module):
                 self._members.fixed.add(name)
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        if refuse_assignment(local_metadata, error_msgs):
+            return
         if self._members.whole.takes_wholes:
             state_dict = dict(state_dict)
             take_blocks(self._members.named.items(), state_dict, prefix, error_msgs)
@@ -155,6 +157,12 @@ class Fixed(torch.nn.Module):
         if name in self._modules:
             self.refuse_other(name)
         super().__delattr__(name)
+
+    def add_module(self, name: str, module: torch.nn.Module | None) -> None:
+        """Of torch, also by the name of register_module()."""
+        if module is not self._modules.get(name, module):
+            self.refuse_other(name)
+        super().add_module(name, module)
 
     def refuse_other(self, name):
         raise RuntimeError(f'"{name}" is a part of a distributed {self._get_name()}, whose network would go on with it: replace it in the '

@@ -77,6 +77,10 @@ class Held:
 
     @property
     def tensor(self):
+        if self.name not in self.where:
+            kind = 'parameter' if self.is_parameter else 'buffer'
+            raise RuntimeError(f'Tenon has the {kind} {self.name}, and the module no longer has it under this name, as after '
+                               'weight_norm or another parametrization: apply that to the module of torch before distribute()')
         return self.where[self.name]
 
     def block(self, whole):

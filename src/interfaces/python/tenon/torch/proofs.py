@@ -9,7 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree
 
-from .copies import raise_on_all
+from .copies import on_all, raise_on_all
 from .distributed import of_tenon
 from .functions import block, repartition
 from .models import from_first
@@ -71,30 +71,37 @@ def prove(own, module):
                 each.training = mode
     raise_on_all(comm, error, 'the module was not evaluated')
     outputs, of_inputs, of_parameters = comm.bcast(results)
+    with on_all(comm, 'the module was not evaluated'):
+        given = [block(layout, whole.detach()).contiguous().requires_grad_()
+                 for layout, whole in zip(own.input_layouts, wholes)]
     was_training, own_modes = own.training, [each.training for each in own.modules()]
     own.eval()
-    given = [block(layout, whole.detach()).contiguous().requires_grad_() for layout, whole in zip(own.input_layouts, wholes)]
     with torch.enable_grad():
         y = _pytree.tree_leaves(own(*given))
         held = {name: each for name, each in own.held_in() if name in of_parameters}
         held.update({name: Copy(p) for name, p in own.named_parameters() if p.requires_grad and name in of_parameters and name not in held})
-        found = torch.autograd.grad([each for each in y], [*given, *[each.tensor for each in held.values()]], grad_outputs=[
-            block(layout.dual(), wave(whole).reshape(layout.shape())).reshape(each.shape) / copies_of(layout)
-            for layout, whole, each in zip(own.output_layouts, outputs, y)], allow_unused=True)
+        with on_all(comm, 'the gradients were not evaluated'):
+            cotangents = [block(layout.dual(), wave(whole).reshape(layout.shape())).reshape(each.shape) / copies_of(layout)
+                          for layout, whole, each in zip(own.output_layouts, outputs, y)]
+        leaves = [*given, *[each.tensor for each in held.values()]]
+        found = torch.autograd.grad([each for each in y], leaves, grad_outputs=cotangents, allow_unused=True)
     own.train(was_training)
     for each, mode in zip(own.modules(), own_modes):  # kept parts have modes of their own
         each.training = mode
     found = [*[dx if dx is None else sum_of_copies(layout, dx) for layout, dx in zip(own.input_layouts, found)], *found[len(given):]]
-    rows = [('output', own_y, block(layout, whole.reshape(layout.shape())).reshape(own_y.shape), whole)
-            for layout, own_y, whole in zip(own.output_layouts, y, outputs)]
-    rows += [('gradient of an input', dx, block(layout, whole), whole) for layout, dx, whole in zip(own.input_layouts, found, of_inputs)
-             if whole is not None and dx is not None]
-    rows += [(f'gradient of {name}', dp, each.block(of_parameters[name]), of_parameters[name])
-             for (name, each), dp in zip(held.items(), found[len(given):]) if of_parameters[name] is not None and dp is not None]
-    # A gradient that is 0 but for rounding, as that of a bias before a norm, is compared with the others.
-    least = 1e-3 * max([float(whole.abs().max()) for whole in of_parameters.values() if whole is not None and whole.numel()], default=0.0)
-    wrong = [f'{what} differs by {float((a.detach() - b).abs().max()):.1e} of {float(whole.abs().max()):.1e}'
-             for what, a, b, whole in rows if b.numel() and not is_near(a, b, max(float(whole.abs().max()), least))]
+    with on_all(comm, 'the results were not compared'):
+        rows = [('output', own_y, block(layout, whole.reshape(layout.shape())).reshape(own_y.shape), whole)
+                for layout, own_y, whole in zip(own.output_layouts, y, outputs)]
+        rows += [('gradient of an input', dx, block(layout, whole), whole)
+                 for layout, dx, whole in zip(own.input_layouts, found, of_inputs) if whole is not None and dx is not None]
+        rows += [(f'gradient of {name}', dp, each.block(of_parameters[name]), of_parameters[name])
+                 for (name, each), dp in zip(held.items(), found[len(given):])
+                 if of_parameters[name] is not None and dp is not None]
+        # A gradient that is 0 but for rounding, as that of a bias before a norm, is compared with the others.
+        sizes = [float(whole.abs().max()) for whole in of_parameters.values() if whole is not None and whole.numel()]
+        least = 1e-3 * max(sizes, default=0.0)
+        wrong = [f'{what} differs by {float((a.detach() - b).abs().max()):.1e} of {float(whole.abs().max()):.1e}'
+                 for what, a, b, whole in rows if b.numel() and not is_near(a, b, max(float(whole.abs().max()), least))]
     wrong = [text for of_rank in comm.allgather(wrong) for text in of_rank]
     if wrong:
         raise RuntimeError(f'the distributed {own._get_name()} does not compute what the module computes: {"; ".join(wrong[:5])}')
