@@ -103,6 +103,8 @@ public:
   // Reads all elements of a constant as numbers. Throws TENON_ERR_SUPPORT if the numbers of all
   // constants together exceed 64 MiB.
   ModelConstant folded(const ModelConstant& constant) const;
+  // The same without a bound, but that of the file, and without the constant's properties.
+  std::vector<double> allNumbers(const ModelConstant& constant) const;
 
 private:
   // Returns the file that holds the tensor's bytes: the model's file, or one in the same folder or

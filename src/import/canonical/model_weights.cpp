@@ -155,26 +155,30 @@ ModelConstant ModelWeights::folded(const ModelConstant& constant) const {
                     "MiB; only weights of layers may be as large",
                     file_.name(), constant.name(), kMaxFoldedBytes >> 20));
   foldedBytes_ += bytes;
+  return ModelConstant::ofNumbers(constant.shape(), allNumbers(constant), constant.isInteger())
+      .renamed(constant.name())
+      .fixed(constant.isFixed());
+}
+
+std::vector<double> ModelWeights::allNumbers(const ModelConstant& constant) const {
+  if (constant.isNumbers())
+    return constant.numbers();
   if (constant.isInteger()) {
     const ModelTensor& tensor = program_.tensors[constant.pieces().front().tensor];
     // Integers are read when they enter the graph, before any slicing, so this is a whole tensor.
     if (constant.pieces().size() > 1 || constant.shape() != tensor.shape())
       throw Error(TENON_ERR_INTERNAL, "a part of a tensor of integers is folded");
     return ModelConstant::ofNumbers(tensor.stored.shape,
-                                    readIntegers(sourceOf(tensor), tensor.stored),
-                                    /*isInteger=*/true)
+                                    readIntegers(sourceOf(tensor), tensor.stored))
         .transposed(tensor.axes)
-        .renamed(constant.name())
-        .fixed(constant.isFixed());
+        .numbers();
   }
   std::vector<double> numbers(static_cast<std::size_t>(constant.elements()));
   Box box;
   for (const Index extent : constant.shape())
     box.push_back({0, extent});
   read(constant, box, numbers.data());
-  return ModelConstant::ofNumbers(constant.shape(), std::move(numbers))
-      .renamed(constant.name())
-      .fixed(constant.isFixed());
+  return numbers;
 }
 
 } // namespace tenon
