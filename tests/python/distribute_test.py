@@ -381,7 +381,7 @@ class Distribute(OfModules):
 
         places = torch.arange(6).repeat(2)
         table = lambda module, x: module.table(places).sum() * x
-        changed = 'memory that was changed'
+        changed = 'memory (that )?was changed'
         for text, module in (
                 (changed, written(lambda y: y.swapdims(2, 3))), (changed, written(lambda y: y.unfold(3, 2, 2))),
                 (changed, written(lambda y: y.ravel()[2:5])), (changed, written(lambda y: y[0].transpose_(1, 2))),
