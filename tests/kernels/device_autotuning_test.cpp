@@ -196,8 +196,7 @@ TEST(DeviceAutotuning, AreReadFromAFile) {
   std::ofstream(file) << ofOther << '\n';
   withFile(true);
   // A line that was not completed is measured again, and the next one does not continue it.
-  for (const std::size_t missing :
-       {std::size_t(1), std::size_t(2), std::size_t(9), line.size() - 1}) {
+  for (const std::size_t missing : {std::size_t(1), line.size() - 1}) {
     std::ofstream(file) << line.substr(0, line.size() - missing);
     withFile(true);
     withFile(false);
