@@ -43,6 +43,9 @@ constexpr Reason kReasons[] = {
      "small matrices"},
     {"MaxUnpool max_unpool", "interpolate or transposed convolutions; no layer keeps the places of "
                              "a maximum"},
+    {"torch.ops.disco_kernels.*",
+     "the layers disco and transposeddisco, made in the program with the settings "
+     "of the module (doc/sphere.md); their filters are not recognised in a file"},
     {"DeformConv RoiAlign", "grid_sample (GridSample) at computed points"},
     {"STFT stft istft", "convolutions with fixed cosines and sines, or rfft of windows made by "
                         "unfold"},

@@ -8,6 +8,7 @@
 // errors, names, which parameters are trained, three steps of training, and saving as a network of
 // Tenon's own.
 #include "import/arrays.hpp"
+#include "import/unknown_operators.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/state.hpp"
@@ -242,6 +243,16 @@ TEST(Model, NamesWhatCannotBeImported) {
   expectError(TENON_ERR_SHAPE, {"input 'x'", "[batch,2,any,any]", "[2,3,12,16]"}, [&] {
     masked->setUp({layoutOf({2, 3, 12, 16}, "S2"), layoutOf({2, 1, 12, 16}, "S2")});
   });
+}
+
+// The advice for names of both formats: with and without an overload, and of other libraries.
+TEST(Model, SaysWhatWorksInPlaceOfAnOperator) {
+  for (const auto& [type, advice] : std::map<std::string, std::string>{
+           {"aten.sort.default", "sort outside"},
+           {"TopK", "sort outside"},
+           {"torch.ops.disco_kernels._disco_s2_contraction_optimized.default", "transposeddisco"},
+           {"aten.unheard.default", "run_decompositions()"}})
+    EXPECT_NE(adviceFor(type).find(advice), std::string::npos) << type << ": " << adviceFor(type);
 }
 
 // The first of the largest elements is found among more than the layer can count, 2^24.
