@@ -82,23 +82,29 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha
  *  operators are applied to one field after the other. Results are bitwise those of one call for
  *  each field. For the adjoint, apply the operator of TenonLinearOpCreateAdjoint().
  *
+ *  Fields of different layouts or element types share an exchange in the same way if the operator
+ *  is a block diagonal, with an operator for each field: TenonLinearOpCreateBlockDiagonal().
+ *
  *  The first call with a number of fields allocates message buffers for it, which the operator
- *  holds besides the others.
+ *  holds besides the others; a block diagonal has its buffers from the beginning.
  */
 /**@{*/
 
-/** @brief Applies the operator to several fields: y[i] <- F x[i]. Collective on the operator.
+/** @brief Applies the operator to several fields: y[i] <- F x[i], or F[i] x[i] with the operators
+ *         of a block diagonal. Collective on the operator.
  *
  *  See TenonLinearOpApply() for the errors, which name the field.
  *
  *  @param[in] op     operator
  *  @param[in] count  number of fields; must be 1 to 64, which is the largest number of tensors of
- *                    any call, and the same on all ranks
+ *                    any call, and the same on all ranks; of a block diagonal the number of its
+ *                    operators
  *  @param[in] x      [count] tensors in the domain; a tensor can occur several times
  *  @param[in] y      [count] tensors in the range; overwritten. They must not share memory with
- *                    each other, or with an x of another field. Either all fields are in place, as
- *                    in TenonLinearOpApply(), or none.
- *  @return TENON_ERR_ARG         count is out of range, or tensors share memory in another way
+ *                    each other, or with an x of another field. Each field can be in place, as in
+ *                    TenonLinearOpApply().
+ *  @return TENON_ERR_ARG         count is out of range, or of a block diagonal is not the number of
+ *                                its operators, or tensors share memory in another way
  *  @return TENON_ERR_SUPPORT     not all tensors are in the same memory space
  *  @return TENON_ERR_COLLECTIVE  ranks pass different counts, each for the first time
  */
@@ -200,12 +206,13 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op,
 TENON_EXTERN TenonErrorCode TenonLinearOpGetDataTypes(TenonLinearOp op, TenonDataType* domain,
                                                       TenonDataType* range) TENON_NOEXCEPT;
 
-/** @brief Returns what this rank sends in one application of a conversion. Not collective.
- *  @param[in]  op        conversion
+/** @brief Returns what this rank sends in one application of a conversion, index map or block
+ *         diagonal. Not collective.
+ *  @param[in]  op        operator of one of these types
  *  @param[out] messages  number of messages, plus the number of collective MPI calls to which this
  *                        rank contributes data, over all steps
  *  @param[out] bytes     payload of all messages and calls in bytes
- *  @return TENON_ERR_SUPPORT  the operator is not a conversion */
+ *  @return TENON_ERR_SUPPORT  the operator has another type */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                                                     TenonInt* bytes) TENON_NOEXCEPT;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Creation of operators: conversions and communication primitives, sums and products,
- *         casts, and user-defined operators.
+ *  @brief Creation of operators: conversions and communication primitives, sums, products and
+ *         block diagonals, casts, and user-defined operators.
  *
  *  This header is stable (doc/1.0.md).
  *
@@ -252,6 +252,37 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op,
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
                                                    const double factors[],
                                                    TenonLinearOp* op) TENON_NOEXCEPT;
+
+/** @brief Creates a block diagonal: y[i] <- ops[i] x[i] in one exchange. Collective on the
+ *         operators.
+ *
+ *  For fields of different layouts that are exchanged together, such as a surface height beside
+ *  columns of temperatures, fields of several element types or widths of the halo, and fields on
+ *  the nodes and on the edges of a mesh. Each rank is sent one message, or one part through shared
+ *  memory, with the elements of all fields for which it has any. Results are bitwise those of the
+ *  operators.
+ *
+ *  The operator is applied by TenonLinearOpApplyMany() to as many fields as there are operators.
+ *  TenonLinearOpCreateAdjoint() creates the block diagonal of the adjoints.
+ *  TenonLinearOpTestAdjoint() and TenonLinearOpGetTraffic() count all fields. Other calls that
+ *  apply, bind or combine operators, or return a domain, range or data type, return
+ *  TENON_ERR_SUPPORT.
+ *
+ *  @param[in]  count  number of operators, 1 to 64
+ *  @param[in]  ops    [count] operators that are one exchange (TenonObjectView() prints this): halo
+ *                     exchanges, index maps (also of links and edges), other conversions, adjoints
+ *                     of these, and block diagonals, whose operators take their place. An operator
+ *                     can be listed several times, for several fields of its layout.
+ *  @param[out] op     new operator
+ *  @return TENON_ERR_SUPPORT  an operator is not one exchange, which the message names; or
+ *                             operators that sum add the contributions of the ranks in contrary
+ *                             orders, since the ranks of their process grids are
+ *  @return TENON_ERR_ARG      count is out of range, or the operators have different communicators
+ *  @note   The transport is that of the options at this time (-tenon_conversion_transport). The
+ *          operator has message buffers besides those of ops.
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateBlockDiagonal(int count, const TenonLinearOp ops[],
+                                                             TenonLinearOp* op) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name User-defined operators */

@@ -105,13 +105,12 @@ TENON_EXTERN TenonErrorCode TenonObjectGetType(TenonObject object, char type[], 
  *  @note Do not free the duplicate. Do not send messages on it, since they could match messages of
  *        Tenon; duplicate it with MPI_Comm_dup() for messages.
  *
- *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, dataset,
- *                      checkpoint, series of fields, plan of a network of layers, or machine of a
- *                      job
+ *  @param[in]  object  process grid, layout, tensor, operator, index map, links, edges, layer,
+ *                      optimizer, dataset, checkpoint, series of fields, plan of a network of
+ *                      layers, or machine of a job
  *  @param[out] comm    communicator
  *  @return TENON_ERR_SUPPORT  the object has no communicator, such as a described machine or a list
- *                             of placements, or is an index map, links or edges, which do not
- *                             return theirs
+ *                             of placements
  */
 TENON_EXTERN TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) TENON_NOEXCEPT;
 

@@ -17,6 +17,9 @@
 #include "io/checkpoint.hpp"
 #include "io/field_series.hpp"
 #include "layer/core/layer.hpp"
+#include "linop/exchange/make_edges.hpp"
+#include "linop/exchange/make_index_map.hpp"
+#include "linop/exchange/make_links.hpp"
 #include "linop/linear_op.hpp"
 #include "plan/layer_plan.hpp"
 #include "sys/errors/guard.hpp"
@@ -74,13 +77,19 @@ tenon::CommPtr commOfOneOf(tenon::Object& object) {
   return comm;
 }
 
-// Returns the communicator of an object, or null if it is local to each process. Index maps, links
-// and edges (IndexMapObject, LinksObject, EdgesObject) also count as local although they have one:
-// their texts tell what the calling rank has, so each rank prints its own.
-tenon::CommPtr commOfAny(tenon::Object& object) {
+// Returns the communicator of an object whose text is the same on all ranks, or null.
+tenon::CommPtr commOfText(tenon::Object& object) {
   using namespace tenon;
   return commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset,
                      Checkpoint, FieldSeries, MachineObject, LayerPlan>(object);
+}
+
+// Returns the communicator of an object, or null if it is local to each process. The texts of index
+// maps, links and edges tell what the calling rank has.
+tenon::CommPtr commOfAny(tenon::Object& object) {
+  using namespace tenon;
+  const CommPtr comm = commOfText(object);
+  return comm ? comm : commOfOneOf<IndexMapObject, LinksObject, EdgesObject>(object);
 }
 
 } // namespace
@@ -131,8 +140,8 @@ TenonErrorCode TenonObjectView(TenonObject object) noexcept {
   return guard(__func__, [&] {
     Object& base = any(object);
     const std::string text = base.describe();
-    // Printed by each process that calls this if the object counts as local, otherwise by rank 0.
-    const CommPtr comm = commOfAny(base);
+    // Printed by each process that calls this if its text is its own, otherwise by rank 0.
+    const CommPtr comm = commOfText(base);
     if (!comm || comm->rank() == 0)
       print(viewText(text));
   });

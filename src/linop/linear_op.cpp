@@ -49,6 +49,22 @@ std::string LinearOp::typesText() const {
   return fmt::format("{}, {} -> {}", type(), dataTypeName(domainType_), dataTypeName(rangeType_));
 }
 
+std::optional<Sent> LinearOp::sent() const {
+  const std::optional<Traffic> sent = trafficOf(comm_->rank());
+  if (!sent)
+    return std::nullopt;
+  return Sent{sent->messages, sent->elements * dataTypeSize(domainType_)};
+}
+
+void checkOneMap(const LinearOp& op, std::string_view use) {
+  if (!op.blocks().empty())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} is block diagonal and maps {} tensors at once, but {} needs an "
+                            "operator on one; apply it with TenonLinearOpApplyMany(), or pass one "
+                            "of its operators",
+                            op.title(), op.blocks().size(), use));
+}
+
 std::string LinearOp::agreedText() const {
   return fmt::format("{}: {} -> {}", typesText(), domain_.describe(), range_.describe());
 }
@@ -87,8 +103,10 @@ void LinearOp::check(const Action& action) {
   };
   Checked& last = checked_[static_cast<std::size_t>(action.sense)];
   const bool isAsLast = last == present();
-  if (!isAsLast)
+  if (!isAsLast) {
+    checkOneMap(*this, "this call");
     checkTensors(action);
+  }
   checkIdle();
   checkAccess(action);
   if (isAsLast)
@@ -157,34 +175,47 @@ void LinearOp::applyMany(Sense sense, std::span<const DTensor* const> x,
 // As check(), for each field.
 void LinearOp::checkFields(Sense sense, std::span<const DTensor* const> x,
                            std::span<DTensor* const> y) {
-  if (x.empty() || x.size() != y.size())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} was given {} inputs and {} outputs; pass one output for each "
-                            "input, and at least one input",
-                            title(), x.size(), y.size()));
+  checkCount(x.size(), y.size());
   std::vector<std::uint64_t>& last = checkedFields_[static_cast<std::size_t>(sense)];
   bool isAsLast = last.size() == 2 * x.size();
   for (std::size_t i = 0; isAsLast && i < x.size(); ++i)
     isAsLast = last[2 * i] == x[i]->placement() && last[2 * i + 1] == y[i]->placement();
   checkIdle();
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const Action action{.sense = sense, .x = x[i], .y = y[i]};
-    try {
-      if (!isAsLast)
-        checkTensors(action);
-      checkAccess(action);
-      if (!isAsLast)
-        checkOverlap(action);
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("field {}: {}", i, error.text()));
-    }
-  }
+  for (std::size_t i = 0; i < x.size(); ++i)
+    checkField({.sense = sense, .x = x[i], .y = y[i]}, static_cast<int>(i), isAsLast);
   if (isAsLast)
     return;
   last.clear();
   checkApart(x, y);
   for (std::size_t i = 0; i < x.size(); ++i)
     last.insert(last.end(), {x[i]->placement(), y[i]->placement()});
+}
+
+void LinearOp::checkCount(std::size_t inputs, std::size_t outputs) const {
+  if (inputs == 0 || inputs != outputs)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} was given {} inputs and {} outputs; pass one output for each "
+                            "input, and at least one input",
+                            title(), inputs, outputs));
+  if (!blocks().empty() && inputs != blocks().size())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} is block diagonal with {} operators, but was given {} inputs; pass "
+                            "one input and one output for each operator",
+                            title(), blocks().size(), inputs));
+}
+
+// Tensors must fit the operator of the field.
+void LinearOp::checkField(const Action& action, int field, bool isAsLast) const {
+  const LinearOp& op = blocks().empty() ? *this : *blocks()[static_cast<std::size_t>(field)];
+  try {
+    if (!isAsLast)
+      op.checkTensors(action);
+    checkAccess(action);
+    if (!isAsLast)
+      op.checkOverlap(action);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("field {}: {}", field, error.text()));
+  }
 }
 
 // The fields are read and written in any order.
@@ -195,11 +226,6 @@ void LinearOp::checkApart(std::span<const DTensor* const> x, std::span<DTensor* 
                   fmt::format("{} has field 0 on the {} and field {} on the {}; pass fields of one "
                               "space in one call",
                               title(), spaceName(x[0]->space()), i, spaceName(x[i]->space())));
-    if (shareElements(*x[i], *y[i]) != shareElements(*x[0], *y[0]))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("{} has one of the fields 0 and {} in place and the other not; apply "
-                              "it to them in two calls",
-                              title(), i));
     for (std::size_t j = 0; j < y.size(); ++j)
       if (j != i && (overlap(*x[j], *y[i]) || overlap(*y[j], *y[i])))
         throw Error(TENON_ERR_ARG,
@@ -209,20 +235,18 @@ void LinearOp::checkApart(std::span<const DTensor* const> x, std::span<DTensor* 
   }
 }
 
-void LinearOp::checkIdle() const {
+void LinearOp::throwBusy() const {
   // Only begin() locks arrays. An action without locks is inside a call of the library, so
   // checkIdle() is called by a user function that this operator runs.
-  if (loan_ && flight_)
+  if (loan_)
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() first", title()));
-  if (flight_)
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format("{} is in the midst of an application: of its adjoint or of an operator "
-                    "that consists of it, which must end first, or it was called by a "
-                    "function that it calls itself, which needs another operator",
-                    title()));
+  throw Error(TENON_ERR_STATE,
+              fmt::format("{} is in the midst of an application: of its adjoint or of an operator "
+                          "that consists of it, which must end first, or it was called by a "
+                          "function that it calls itself, which needs another operator",
+                          title()));
 }
 
 void LinearOp::start(const Action& action) {
@@ -302,7 +326,7 @@ void LinearOp::unbindPart(LinearOp& op) {
 // action is not in flight and the operator can be used again.
 void LinearOp::launch(LinearOp& op, const Action& action) {
   op.checkIdle();
-  op.flight_ = action;
+  op.flight_.emplace(action);
   try {
     if (action.alpha != 0)
       op.doBegin(action);
@@ -318,7 +342,7 @@ void LinearOp::complete(LinearOp& op) {
     std::optional<Action>& flight;
     ~Landing() { flight.reset(); }
   } landing{op.flight_};
-  const Action action = *op.flight_; // NOLINT(bugprone-unchecked-optional-access): launch() set it
+  const Action& action = *op.flight_; // NOLINT(bugprone-unchecked-optional-access): launch() set it
   if (action.alpha != 0)
     op.doEnd(action);
   else

@@ -48,6 +48,28 @@ struct Action {
   bool isPlain() const noexcept { return alpha == 1 && beta == 0; }
 };
 
+// Messages and bytes that a rank sends in one action.
+struct Sent {
+  Index messages = 0, bytes = 0;
+
+  Sent& operator+=(const Sent& more) {
+    messages += more.messages;
+    bytes += more.bytes;
+    return *this;
+  }
+};
+
+class LinearOp;
+using LinearOpRef = Ref<LinearOp>;
+
+class FieldExecutors;
+// The exchange of which each action of an operator consists: its executors, and whether they run
+// the transposed schedule. No executors (NULL) for other operators.
+struct OneExchange {
+  const FieldExecutors* executors = nullptr;
+  bool isTransposed = false;
+};
+
 class LinearOp : public Object {
 public:
   static constexpr const char* kClass = "LinearOp";
@@ -71,6 +93,8 @@ public:
   virtual Index bufferBytes() const { return 0; }
   // Messages and elements that a rank sends in one Apply, if they are known.
   virtual std::optional<Traffic> trafficOf(int) const { return std::nullopt; }
+  // Messages and bytes that this rank sends in one Apply, if they are known.
+  virtual std::optional<Sent> sent() const;
 
   // Whether actions on this rank neither send nor receive. Their kernels can then be recorded (CUDA
   // graphs).
@@ -85,13 +109,17 @@ public:
   void applyAdjoint(const DTensor& y, DTensor& x) { applyAdjoint(1, y, 0, x); }
   void applyAdjoint(double alpha, const DTensor& y, double beta, DTensor& x);
   // y[i] <- F x[i], or with F*, for any positive number of fields, the same on all ranks. Fields
-  // are in one space, and all of them in place, as in apply(), or none. y[i] shares no memory with
-  // tensors of other fields.
-  // Operators that are one exchange (takesFields()) send each rank one message for all fields.
-  // Results are those of one application for each field.
+  // are in one space; each can be in place, as in apply(). y[i] shares no memory with tensors of
+  // other fields. Operators that are one exchange (takesFields()) send each rank one message for
+  // all fields. Results are those of one application for each field.
   void applyMany(Sense sense, std::span<const DTensor* const> x, std::span<DTensor* const> y);
   // Whether an action of several fields is one exchange; otherwise they are applied in turn.
   virtual bool takesFields() const { return false; }
+  virtual OneExchange asExchange() const { return {}; }
+  // The operators of the fields, y[i] <- F_i x[i], if each has one of its own (block_diagonal.hpp);
+  // empty for any other operator. domain() and the like are then those of the first, and actions
+  // are those of applyMany() with as many fields.
+  virtual std::span<const LinearOpRef> blocks() const { return {}; }
 
   // The two halves of an action for users. Between them x is locked for reading and y for writing,
   // and another action of this operator is TENON_ERR_STATE.
@@ -135,7 +163,10 @@ protected:
   static void bindPart(LinearOp& op, Sense sense, DTensor& x, DTensor& y);
   static void unbindPart(LinearOp& op);
 
-  void checkIdle() const;
+  void checkIdle() const {
+    if (flight_)
+      throwBusy();
+  }
 
 private:
   // The locks of the two arrays of begin(), and their addresses, which end() compares.
@@ -157,6 +188,9 @@ private:
   void checkAccess(const Action& action) const;
   void checkOverlap(const Action& action) const;
   void checkFields(Sense sense, std::span<const DTensor* const> x, std::span<DTensor* const> y);
+  void checkField(const Action& action, int field, bool isAsLast) const;
+  void checkCount(std::size_t inputs, std::size_t outputs) const;
+  [[noreturn]] void throwBusy() const;
   void checkApart(std::span<const DTensor* const> x, std::span<DTensor* const> y) const;
   std::string typesText() const;
 
@@ -170,6 +204,8 @@ private:
   std::optional<Loan> loan_;     // its locks, if begin() has begun it
 };
 
-using LinearOpRef = Ref<LinearOp>;
+// Throws TENON_ERR_SUPPORT if the operator has blocks, and so no single domain and range. `use` is
+// what needs them, such as "a sum".
+void checkOneMap(const LinearOp& op, std::string_view use);
 
 } // namespace tenon

@@ -188,7 +188,8 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
   TenonPartition grid = nullptr;
   TenonLayout plain = nullptr, wide = nullptr, boxes = nullptr;
   TenonDTensor x = nullptr, y = nullptr, placed = nullptr;
-  TenonLinearOp halo = nullptr, adjoint = nullptr, sum = nullptr, product = nullptr;
+  TenonLinearOp halo = nullptr, adjoint = nullptr, sum = nullptr, product = nullptr,
+                diagonal = nullptr;
   const int extents[2] = {1, 1};
   double norm = 0;
   const Calls begin {
@@ -217,15 +218,18 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
                     TenonCall(TenonLinearOpCreateComposition(1, both, &product));),
         TENON_STEP(TenonLinearOpApply(halo, x, y)), TENON_STEP(TenonLinearOpApply(sum, x, y)),
         TENON_STEP(TenonLinearOpApply(product, x, y)), TENON_STEP(TenonLinearOpBind(halo, x, y)),
+        TENON_STEPS("TenonLinearOpCreateBlockDiagonal", const TenonLinearOp one[1] = {halo};
+                    TenonCall(TenonLinearOpCreateBlockDiagonal(1, one, &diagonal));),
+        TENON_STEP(TenonLinearOpApplyMany(diagonal, 1, &x, &y)),
         TENON_STEP(TenonLinearOpApply(halo, x, y)),
   };
   const Calls end{
-      TENON_STEP(TenonLinearOpDestroy(&product)), TENON_STEP(TenonLinearOpDestroy(&sum)),
-      TENON_STEP(TenonLinearOpDestroy(&adjoint)), TENON_STEP(TenonLinearOpDestroy(&halo)),
-      TENON_STEP(TenonDTensorDestroy(&placed)),   TENON_STEP(TenonDTensorDestroy(&x)),
-      TENON_STEP(TenonDTensorDestroy(&y)),        TENON_STEP(TenonLayoutDestroy(&boxes)),
-      TENON_STEP(TenonLayoutDestroy(&wide)),      TENON_STEP(TenonLayoutDestroy(&plain)),
-      TENON_STEP(TenonPartitionDestroy(&grid)),
+      TENON_STEP(TenonLinearOpDestroy(&diagonal)), TENON_STEP(TenonLinearOpDestroy(&product)),
+      TENON_STEP(TenonLinearOpDestroy(&sum)),      TENON_STEP(TenonLinearOpDestroy(&adjoint)),
+      TENON_STEP(TenonLinearOpDestroy(&halo)),     TENON_STEP(TenonDTensorDestroy(&placed)),
+      TENON_STEP(TenonDTensorDestroy(&x)),         TENON_STEP(TenonDTensorDestroy(&y)),
+      TENON_STEP(TenonLayoutDestroy(&boxes)),      TENON_STEP(TenonLayoutDestroy(&wide)),
+      TENON_STEP(TenonLayoutDestroy(&plain)),      TENON_STEP(TenonPartitionDestroy(&grid)),
   };
   tryAll(begin, end);
 }

@@ -5,7 +5,10 @@
 // that is called for it.
 #include "capi/expect_code.hpp"
 
+#include <tenon/edges.h>
 #include <tenon/ext/machine.h>
+#include <tenon/index_map.h>
+#include <tenon/links.h>
 
 namespace tenon::test {
 namespace {
@@ -112,6 +115,32 @@ TEST_F(CApi, ObjectsTellTheirCommunicator) {
   expectSuccess(TenonMachineDestroy(&machine));
   expectSuccess(TenonDTensorDestroy(&x));
   expectSuccess(TenonLayoutDestroy(&four));
+}
+
+// Each rank prints its own part of these, but they have a communicator.
+TEST_F(CApi, ListsOfAMeshTellTheirCommunicator) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const TenonInt id = rank, tiles = ranks, first = 0;
+  const TenonBoundary periodic = TENON_BOUNDARY_PERIODIC;
+  TenonIndexMap map = nullptr;
+  TenonEdges edges = nullptr;
+  TenonLinks links = nullptr;
+  expectSuccess(TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 1, 1, &id, &map));
+  expectSuccess(TenonEdgesCreate(map, map, 1, &first, &first, nullptr, nullptr, &edges));
+  expectSuccess(
+      TenonLinksCreateFromTiles(MPI_COMM_WORLD, 1, &tiles, &periodic, nullptr, 1, &id, &links));
+  MPI_Comm ofPartition = MPI_COMM_NULL;
+  expectSuccess(TenonObjectGetComm(objectOf(all_), &ofPartition));
+  for (TenonObject object : {objectOf(map), objectOf(edges), objectOf(links)}) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    expectSuccess(TenonObjectGetComm(object, &comm));
+    EXPECT_EQ(comm, ofPartition);
+  }
+  expectSuccess(TenonLinksDestroy(&links));
+  expectSuccess(TenonEdgesDestroy(&edges));
+  expectSuccess(TenonIndexMapDestroy(&map));
 }
 
 TEST_F(CApi, ARetainedObjectOutlivesADestroy) {

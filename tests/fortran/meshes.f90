@@ -46,6 +46,7 @@ program meshes
   if (any(abs(t(:, [1, owned]) - 2) > 0) .or. any(abs(t(:, 2:owned - 1) - 1) > 0)) error stop 'another sum'
 
   call exchange_fields()
+  call exchange_unlike_fields()
   call exchange_integers()
   call read_by_own_numbers()
   call second_differences()
@@ -117,6 +118,57 @@ contains
     call tenon_destroy(us)
     call tenon_destroy(dus)
   end subroutine exchange_fields
+  ! Columns T and a surface of default reals in one exchange: the messages of T with the bytes of both.
+  subroutine exchange_unlike_fields()
+    real, target :: eta(nodes_here)
+    type(tenon_layout) :: flat, flat_and_ghosts, contributions
+    type(tenon_dtensor) :: own, all_here, sums
+    type(tenon_linearop) :: fill_eta, both, add
+    integer(int64) :: messages(3), bytes(3)
+
+    call tenon_index_map_get_layouts(nodes, [0], flat, flat_and_ghosts)
+    call tenon_layout_get_dual(flat_and_ghosts, contributions)
+    call tenon_dtensor_create(flat, TENON_FLOAT32, own)
+    call tenon_dtensor_create(flat_and_ghosts, TENON_FLOAT32, all_here)
+    call tenon_dtensor_create(contributions, TENON_FLOAT32, sums)
+    call tenon_linearop_create_index_map(nodes, flat, TENON_FLOAT32, fill_eta)
+    call tenon_linearop_create_block_diagonal([fill, fill_eta], both)
+    call tenon_linearop_create_adjoint(both, add)
+    call tenon_linearop_get_traffic(fill, messages(1), bytes(1))
+    call tenon_linearop_get_traffic(fill_eta, messages(2), bytes(2))
+    call tenon_linearop_get_traffic(both, messages(3), bytes(3))
+    if (any(messages /= messages(1)) .or. bytes(3) /= sum(bytes(1:2))) error stop 'unlike fields need other messages'
+    call tenon_place(own, eta(1:owned))
+    call tenon_place(all_here, eta(1:owned), array=eta)
+    call tenon_place(sums, eta(1:owned), array=eta)
+    t = -1
+    eta = -1
+    do k = 1, owned
+      t(:, k) = field(ids(k))
+      eta(k) = real(mod(ids(k), 1000_int64))
+    end do
+    call tenon_linearop_apply_many(both, [x, own], [u, all_here])
+    do k = 1, nodes_here
+      if (any(abs(t(:, k) - field(ids(k))) > 0)) error stop 'a node has another column beside a surface'
+      if (abs(eta(k) - real(mod(ids(k), 1000_int64))) > 0) error stop 'a node has another surface'
+    end do
+    t = 1
+    eta = 1
+    call tenon_linearop_apply_many(add, [du, sums], [x, own])
+    do k = 1, owned
+      if (any(abs(t(:, k) - merge(2, 1, k == 1 .or. k == owned)) > 0)) error stop 'another sum of columns'
+      if (abs(eta(k) - merge(2, 1, k == 1 .or. k == owned)) > 0) error stop 'another sum of the surface'
+    end do
+    call tenon_destroy(add)
+    call tenon_destroy(both)
+    call tenon_destroy(fill_eta)
+    call tenon_destroy(sums)
+    call tenon_destroy(all_here)
+    call tenon_destroy(own)
+    call tenon_destroy(contributions)
+    call tenon_destroy(flat_and_ghosts)
+    call tenon_destroy(flat)
+  end subroutine exchange_unlike_fields
   ! Bounds count the nodes of all ranks, or this rank's alone; ghosts are behind them, and halo cells before and after.
   ! Default integers, such as kinds of land or the parts of METIS, are placed and exchanged as they are.
   subroutine exchange_integers()

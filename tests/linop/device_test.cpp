@@ -6,6 +6,7 @@
 // stand-in for CUDA.
 #include "capi/expect_code.hpp"
 #include "comm/agreement/agreement.hpp"
+#include "linop/exchange/block_diagonal.hpp"
 #include "operators.hpp"
 #include "support/draws.hpp"
 #include "support/own_communicator.hpp"
@@ -94,6 +95,36 @@ TEST_P(OnDevice, GivesTheSameForSeveralFields) {
 
 INSTANTIATE_TEST_SUITE_P(Operators, OnDevice, testing::ValuesIn(test::allOperators()),
                          test::nameOfParameter);
+
+TEST(DeviceBlockDiagonal, GivesTheBitsOfTheHost) {
+  const Layout plain = onLine({5 * world()->size(), 3}, "S0");
+  const auto halo = [&](Index width, Boundary mode, TenonDataType type) {
+    return test::conversion(plain, test::withHalo(plain, width, mode), type);
+  };
+  const std::vector<LinearOpRef> ops = {halo(1, Boundary::Periodic, TENON_FLOAT32),
+                                        halo(2, Boundary::Odd, TENON_FLOAT64),
+                                        adjointView(halo(1, Boundary::Zero, TENON_FLOAT64)),
+                                        test::indexMaps().front().make(TENON_FLOAT32)};
+  const LinearOpRef op = blockDiagonal(ops, CarrierPolicy::fromOptions(Space::Device));
+  for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    std::vector<Ref<DTensor>> kept;
+    std::vector<const DTensor*> x;
+    std::vector<DTensor*> y;
+    std::vector<std::vector<double>> want;
+    for (const LinearOpRef& one : ops) {
+      const Ends host(*one, sense, 7);
+      x.push_back(kept.emplace_back(test::sameOnDevice(*host.x)).get());
+      y.push_back(kept.emplace_back(test::sameOnDevice(*host.y)).get());
+      act(*one, sense, 1, *host.x, 0, *host.y);
+      want.push_back(test::elementsIn(*host.y));
+    }
+    for (int n = 0; n < 2; ++n) {
+      op->applyMany(sense, x, y);
+      for (std::size_t i = 0; i < y.size(); ++i)
+        EXPECT_EQ(test::elementsIn(*y[i]), want[i]) << "operator " << i << op->describe();
+    }
+  }
+}
 
 TEST(DeviceConversion, OfDrawnLayoutsGivesTheBitsOfTheHost) {
   for (unsigned seed = 0, end = test::draws(40); seed < end; ++seed) {

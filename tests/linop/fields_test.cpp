@@ -241,16 +241,21 @@ TEST(FieldsTogether, OfUnequalNumbersFailAlikeOnAllRanks) {
               [&] { op->applyMany(Sense::Forward, fields.x, fields.y); });
 }
 
-TEST(FieldsTogether, AreInPlaceAllOrNone) {
+TEST(FieldsTogether, CanBeInPlaceInSomeFields) {
   const Layout plain = test::onLine({GhostedArrays::kRows * world()->size(), 4}, "S0");
   const LinearOpRef op =
       test::conversion(plain, test::withHalo(plain, 2, Boundary::Periodic), TENON_FLOAT64);
-  const GhostedArrays arrays(*op, Sense::Forward, 2);
-  const Fields apart(*op, Sense::Forward, 1, 1);
-  expectError(TENON_ERR_ARG, {"in place"}, [&] {
-    op->applyMany(Sense::Forward, std::vector<const DTensor*>{arrays.fields().x[0], apart.x[0]},
-                  std::vector<DTensor*>{arrays.fields().y[0], apart.y[0]});
-  });
+  for (const Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    const GhostedArrays together(*op, sense, 1), single(*op, sense, 1);
+    const Fields apart(*op, sense, 1, 1), want(*op, sense, 1, 1);
+    const Fields &inPlace = together.fields(), &alone = single.fields();
+    op->applyMany(sense, std::vector<const DTensor*>{apart.x[0], inPlace.x[0]},
+                  std::vector<DTensor*>{apart.y[0], inPlace.y[0]});
+    test::act(*op, sense, 1, *alone.x[0], 0, *alone.y[0]);
+    test::act(*op, sense, 1, *want.x[0], 0, *want.y[0]);
+    EXPECT_EQ(together, single);
+    expectSameBits(*apart.y[0], *want.y[0], op->describe());
+  }
 }
 
 } // namespace

@@ -166,6 +166,65 @@ TEST_F(LinearOpC, IsAppliedToSeveralFields) {
     expectSuccess(TenonDTensorDestroy(&one));
 }
 
+// A gather of float64 beside one of float32 with another shape.
+TEST_F(LinearOpC, ABlockDiagonalIsAppliedToFieldsOfItsOperators) {
+  TenonLayout rows = layout({5}, "S0"), all = layout({5}, "B"), domain = nullptr;
+  TenonLinearOp small = nullptr, both = nullptr, adjoint = nullptr, none = nullptr;
+  expectSuccess(TenonLinearOpCreateConversion(rows, all, TENON_FLOAT32, &small));
+  const TenonLinearOp ops[] = {small, gather_};
+  expectSuccess(TenonLinearOpCreateBlockDiagonal(2, ops, &both));
+  const TenonDTensor x[] = {tensor(rows, TENON_FLOAT32), x_},
+                     y[] = {tensor(all, TENON_FLOAT32), y_};
+  expectSuccess(TenonDTensorFillConstant(x[0], 3));
+  expectSuccess(TenonLinearOpApply(gather_, x_, y_));
+  const std::vector<double> want = valuesOf(y_);
+  expectSuccess(TenonDTensorFillConstant(y_, -1));
+  expectSuccess(TenonLinearOpApplyMany(both, 2, x, y));
+  EXPECT_EQ(valuesOf(y_), want);
+  double largest = 0, forward = 0, backward = 1;
+  expectSuccess(TenonDTensorMaxAbs(y[0], &largest));
+  EXPECT_EQ(largest, 3);
+  TenonInt messages[3], bytes[3];
+  for (const auto& [op, i] : {std::pair(small, 0), {gather_, 1}, {both, 2}})
+    expectSuccess(TenonLinearOpGetTraffic(op, &messages[i], &bytes[i]));
+  EXPECT_EQ(messages[2], std::max(messages[0], messages[1]));
+  EXPECT_EQ(bytes[2], bytes[0] + bytes[1]);
+  expectSuccess(
+      TenonLinearOpTestAdjoint(both, /*seed=*/4, TENON_TRUE, &forward, &backward, nullptr));
+  EXPECT_EQ(forward, backward);
+  expectSuccess(TenonLinearOpCreateAdjoint(both, &adjoint));
+  expectSuccess(
+      TenonLinearOpTestAdjoint(adjoint, /*seed=*/4, TENON_TRUE, &forward, &backward, nullptr));
+  EXPECT_EQ(forward, backward);
+  expectSuccess(TenonObjectView(objectOf(both)));
+  expectCode(TENON_ERR_ARG, TenonLinearOpApplyMany(both, 1, x, y), {"2 operators", "1 inputs"});
+  expectCode(TENON_ERR_SUPPORT, TenonLinearOpApply(both, x_, y_), {"TenonLinearOpApplyMany()"});
+  expectCode(TENON_ERR_SUPPORT, TenonLinearOpGetDomain(both, &domain), {"maps 2 tensors"});
+  expectCode(TENON_ERR_SUPPORT, TenonLinearOpGetRange(both, &domain), {"maps 2 tensors"});
+  TenonDataType type = TENON_FLOAT64;
+  expectCode(TENON_ERR_SUPPORT, TenonLinearOpGetDataTypes(both, &type, nullptr), {"this query"});
+  expectCommonCode(TENON_ERR_SUPPORT, TenonLinearOpCreateSum(1, &both, nullptr, &none),
+                   {"a sum needs an operator on one"});
+  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreateBlockDiagonal(0, ops, &none), {"at least 1"});
+  TenonLinearOp product = nullptr;
+  expectSuccess(TenonLinearOpCreateComposition(1, &small, &product));
+  const TenonLinearOp mixed[] = {gather_, product};
+  expectCommonCode(TENON_ERR_SUPPORT, TenonLinearOpCreateBlockDiagonal(2, mixed, &none),
+                   {"operator 1", "composition", "not one exchange"});
+  if (worldSize() > 1) {
+    const TenonLinearOp swapped[] = {gather_, small};
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonLinearOpCreateBlockDiagonal(2, isLast() ? swapped : ops, &none),
+                     {"layouts and data types"});
+  }
+  for (TenonLinearOp* op : {&small, &both, &adjoint, &product})
+    expectSuccess(TenonLinearOpDestroy(op));
+  for (TenonDTensor one : {x[0], y[0]})
+    expectSuccess(TenonDTensorDestroy(&one));
+  for (TenonLayout* one : {&rows, &all})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
 TEST_F(LinearOpC, SendReceiveMovesATensor) {
   const int one = 1;
   const TenonInt shape[1] = {5};

@@ -2,6 +2,7 @@
 // Tests that no operator allocates memory from the second call on, with any factors, in one call or
 // two halves, bound or not, and for several fields. Allocations are counted by a replaced operator
 // new (support/count_allocations.hpp), which the MPI library does not call.
+#include "linop/exchange/block_diagonal.hpp"
 #include "operators.hpp"
 #include "support/count_allocations.hpp"
 #include "sys/memory/memory.hpp"
@@ -10,6 +11,8 @@
 
 namespace tenon {
 namespace {
+
+using test::world;
 
 class Allocation : public testing::TestWithParam<test::NamedOp> {};
 
@@ -60,6 +63,23 @@ TEST_P(Allocation, IsZeroFromTheSecondCallForSeveralFieldsOn) {
   const long before = test::allocations;
   useFields(*op, first, second);
   useFields(*op, third, second);
+  EXPECT_EQ(test::allocations - before, 0);
+}
+
+TEST(AllocationOfBlockDiagonal, IsZeroFromTheSecondCallOn) {
+  const Layout plain = test::onLine({5 * world()->size(), 4}, "S0");
+  const auto op = [&](Index width, TenonDataType type) {
+    return test::conversion(plain, test::withHalo(plain, width, Boundary::Zero), type);
+  };
+  const std::vector<LinearOpRef> ops = {op(1, TENON_FLOAT32), op(2, TENON_FLOAT64)};
+  const LinearOpRef diagonal = blockDiagonal(ops, CarrierPolicy::fromOptions());
+  const test::Ends first(*ops[0], Sense::Forward, 1), second(*ops[1], Sense::Forward, 2),
+      third(*ops[0], Sense::Forward, 3);
+  useFields(*diagonal, first, second);
+  useFields(*diagonal, third, second);
+  const long before = test::allocations;
+  useFields(*diagonal, first, second);
+  useFields(*diagonal, third, second);
   EXPECT_EQ(test::allocations - before, 0);
 }
 

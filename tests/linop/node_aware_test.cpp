@@ -4,6 +4,7 @@
 // fields, and with several actions in flight; the messages between nodes are counted where MPI gets
 // them. Runs on the pretended nodes of tests/support/pretended_nodes.cpp.
 #include "comm/agreement/agreement.hpp"
+#include "linop/exchange/block_diagonal.hpp"
 #include "operators.hpp"
 #include "support/own_communicator.hpp"
 #include "sys/expect_error.hpp"
@@ -119,6 +120,40 @@ TEST_P(ByNodes, GivesTheBitsOfMessages) {
 
 INSTANTIATE_TEST_SUITE_P(Linop, ByNodes, testing::ValuesIn(test::allOperators()),
                          test::nameOfParameter);
+
+// Fields with elements of two sizes, whose parts are not multiples of the larger one.
+TEST(BlockDiagonalByNodes, GivesTheBitsOfMessages) {
+  const auto exchange = [](const char* from, const char* to, const Shape& shape,
+                           TenonDataType type) {
+    return makeRef<Conversion>(world(), test::onLine(shape, from), test::onLine(shape, to), type,
+                               CarrierPolicy::fromOptions());
+  };
+  const std::vector<LinearOpRef> ops = with("messages", 4096, [&]() -> std::vector<LinearOpRef> {
+    return {exchange("S0", "S1", {9, 7}, TENON_FLOAT32),
+            exchange("S1", "S0", {11, 9}, TENON_FLOAT64), exchange("S0", "B", {13}, TENON_FLOAT32)};
+  });
+  for (const Index limit : {4096, 24}) {
+    const LinearOpRef op = with("node_aware", limit, [&] {
+      return collectively(*world(),
+                          [&] { return blockDiagonal(ops, CarrierPolicy::fromOptions()); });
+    });
+    for (const Sense sense : {Sense::Forward, Sense::Adjoint})
+      for (int round = 0; round < 2; ++round) {
+        std::deque<Ends> ends, want;
+        std::vector<const DTensor*> x;
+        std::vector<DTensor*> y;
+        for (const LinearOpRef& one : ops) {
+          x.push_back(ends.emplace_back(*one, sense, 10 + round).x.get());
+          y.push_back(ends.back().y.get());
+          const Ends& single = want.emplace_back(*one, sense, 10 + round);
+          test::act(*one, sense, 1, *single.x, 0, *single.y);
+        }
+        op->applyMany(sense, x, y);
+        for (std::size_t i = 0; i < ops.size(); ++i)
+          ASSERT_NO_FATAL_FAILURE(expectSameBits(*y[i], *want[i].y, *op));
+      }
+  }
+}
 
 Ref<Conversion> transpose(Index elements, const char* transport, Index limit = 4096) {
   const Index size = world()->size();

@@ -110,9 +110,7 @@ TEST(PackedRuns, AreTheElementsOfTheRegions) {
       elements +=
           regions.emplace_back(draw.chance(50) ? box(draw, x.extent) : listed(draw, x.extent))
               .elements;
-    // As many strides are remembered as there are fields; there are four here.
-    const int fields = draw.between(1, 5);
-    PackedRuns runs(fields * elements * Index(sizeof(double)), fields);
+    PackedRuns runs(elements * Index(sizeof(double)));
     for (int placement = 0; placement < 6; ++placement) {
       x.place(draw.chance(30), draw.upTo(1));
       if (!runs.find(*x.tensor, regions))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A DMPlex of quadrilaterals, with overlap 0 and 1, and with the cells beyond the boundary that
  * finite volumes have: sums over the neighbours of cells and of vertices, which are those of the
- * grid that the mesh is, on global vectors without a copy; a star forest against PetscSF itself,
- * with one field and with several in one exchange. */
+ * grid that the mesh is, on global vectors without a copy. */
 #include "run.h"
 
 #include <petscdmplex.h>
@@ -196,110 +195,6 @@ static PetscErrorCode CheckLists(DM dm) {
   PetscFunctionReturn(0);
 }
 
-/* A star forest of three rows on each rank, of which the next and the previous rank have copies in
- * the order last, first. */
-enum { kRows = 3, kLeaves = 2, kFields = 2 };
-
-/* Fields in one exchange, and its adjoint, against PetscSF for each. They are in arrays with their
- * leaves. */
-static PetscErrorCode CheckFields(PetscSF sf, TenonIndexMap nodes) {
-  const TenonInt shape[1] = {0}, behind[1] = {kLeaves};
-  PetscScalar arrays[kFields][kRows + kLeaves], want[kFields][kRows + kLeaves];
-  TenonDTensor x[kFields], u[kFields], du[kFields];
-  TenonLayout plain, ghosted, dual;
-  TenonLinearOp fill, add;
-  PetscMPIInt rank;
-  int i, n;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  TenonPetscCall(TenonIndexMapGetLayouts(nodes, 1, shape, &plain, &ghosted));
-  TenonPetscCall(TenonLayoutGetDual(ghosted, &dual));
-  TenonPetscCall(TenonLinearOpCreateIndexMap(nodes, plain, TENON_PETSC_SCALAR, &fill));
-  TenonPetscCall(TenonLinearOpCreateAdjoint(fill, &add));
-  for (i = 0; i < kFields; ++i) {
-    TenonPetscCall(TenonDTensorCreate(plain, TENON_PETSC_SCALAR, &x[i]));
-    TenonPetscCall(TenonDTensorCreate(ghosted, TENON_PETSC_SCALAR, &u[i]));
-    TenonPetscCall(TenonDTensorCreate(dual, TENON_PETSC_SCALAR, &du[i]));
-    TenonPetscCall(TenonDTensorPlaceArray(x[i], arrays[i], NULL, NULL, NULL, kRows + kLeaves));
-    TenonPetscCall(TenonDTensorPlaceArray(u[i], arrays[i], NULL, NULL, behind, kRows + kLeaves));
-    TenonPetscCall(TenonDTensorPlaceArray(du[i], arrays[i], NULL, NULL, behind, kRows + kLeaves));
-    for (n = 0; n < kRows + kLeaves; ++n)
-      arrays[i][n] = want[i][n] = n < kRows ? 100 * i + 10 * rank + n : -1;
-    PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, want[i], want[i] + kRows, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, want[i], want[i] + kRows, MPI_REPLACE));
-  }
-  TenonPetscCall(TenonLinearOpApplyMany(fill, kFields, x, u));
-  for (i = 0; i < kFields; ++i) {
-    for (n = 0; n < kRows + kLeaves; ++n)
-      CHECK(arrays[i][n] == want[i][n]);
-    PetscCall(PetscSFReduceBegin(sf, MPIU_SCALAR, want[i] + kRows, want[i], MPI_SUM));
-    PetscCall(PetscSFReduceEnd(sf, MPIU_SCALAR, want[i] + kRows, want[i], MPI_SUM));
-  }
-  TenonPetscCall(TenonLinearOpApplyMany(add, kFields, du, x));
-  for (i = 0; i < kFields; ++i) {
-    for (n = 0; n < kRows + kLeaves; ++n)
-      CHECK(arrays[i][n] == want[i][n]);
-    TenonPetscCall(TenonDTensorDestroy(&du[i]));
-    TenonPetscCall(TenonDTensorDestroy(&u[i]));
-    TenonPetscCall(TenonDTensorDestroy(&x[i]));
-  }
-  TenonPetscCall(TenonLinearOpDestroy(&add));
-  TenonPetscCall(TenonLinearOpDestroy(&fill));
-  TenonPetscCall(TenonLayoutDestroy(&dual));
-  TenonPetscCall(TenonLayoutDestroy(&ghosted));
-  TenonPetscCall(TenonLayoutDestroy(&plain));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode CheckStarForest(void) {
-  const TenonInt shape[1] = {0}, behind[1] = {kLeaves};
-  PetscScalar array[kRows + kLeaves], leaves[kLeaves];
-  PetscSFNode remote[kLeaves];
-  TenonLayout plain, ghosted;
-  TenonLinearOp fill;
-  TenonIndexMap nodes;
-  TenonDTensor x, u;
-  PetscMPIInt rank, size;
-  PetscSF sf;
-  int n;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  remote[0].rank = (rank + size - 1) % size;
-  remote[0].index = kRows - 1;
-  remote[1].rank = (rank + 1) % size;
-  remote[1].index = 0;
-  PetscCall(PetscSFCreate(PETSC_COMM_WORLD, &sf));
-  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscIndexMapFromSF(sf, &nodes));
-  PetscCall(
-      PetscSFSetGraph(sf, kRows, kLeaves, NULL, PETSC_COPY_VALUES, remote, PETSC_COPY_VALUES));
-  PetscCall(TenonPetscIndexMapFromSF(sf, &nodes));
-  TenonPetscCall(TenonIndexMapGetLayouts(nodes, 1, shape, &plain, &ghosted));
-  TenonPetscCall(TenonDTensorCreate(plain, TENON_PETSC_SCALAR, &x));
-  TenonPetscCall(TenonDTensorCreate(ghosted, TENON_PETSC_SCALAR, &u));
-  TenonPetscCall(TenonLinearOpCreateIndexMap(nodes, plain, TENON_PETSC_SCALAR, &fill));
-  TenonPetscCall(TenonDTensorPlaceArray(x, array, NULL, NULL, NULL, kRows + kLeaves));
-  TenonPetscCall(TenonDTensorPlaceArray(u, array, NULL, NULL, behind, kRows + kLeaves));
-  for (n = 0; n < kRows + kLeaves; ++n)
-    array[n] = n < kRows ? 10 * rank + n : -1;
-  PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, array, leaves, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, array, leaves, MPI_REPLACE));
-  TenonPetscCall(TenonLinearOpApply(fill, x, u));
-  for (n = 0; n < kLeaves; ++n)
-    CHECK(array[kRows + n] == leaves[n]);
-  PetscCall(CheckFields(sf, nodes));
-  TenonPetscCall(TenonLinearOpDestroy(&fill));
-  TenonPetscCall(TenonDTensorDestroy(&u));
-  TenonPetscCall(TenonDTensorDestroy(&x));
-  TenonPetscCall(TenonLayoutDestroy(&ghosted));
-  TenonPetscCall(TenonLayoutDestroy(&plain));
-  TenonPetscCall(TenonIndexMapDestroy(&nodes));
-  PetscCall(PetscSFDestroy(&sf));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Run(void) {
   TenonIndexMap nodes;
   TenonEdges edges;
@@ -319,7 +214,6 @@ static PetscErrorCode Run(void) {
     PetscCall(DMDestroy(&beyond));
     PetscCall(DMDestroy(&dm));
   }
-  PetscCall(CheckStarForest());
   PetscFunctionReturn(0);
 }
 

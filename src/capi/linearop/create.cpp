@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls that create linear operators from layouts (conversions, casts, boundary values) and
-// from operators (compositions, linear combinations, adjoints). All are collective: create.hpp has
-// their bodies, in which the ranks agree on layouts and data types. A conversion redistributes a
-// tensor from one layout to another. A halo exchange is the conversion to the same layout with
-// ghost cells: TenonLinearOpCreateHalo() creates the operator of TenonLinearOpCreateConversion(),
-// but checks first that the layouts differ in their halos only. A mistake in a layout is then an
-// error instead of an expensive redistribution.
+// from operators (compositions, linear combinations, block diagonals, adjoints). All are
+// collective: create.hpp has their bodies, in which the ranks agree on layouts and data types. A
+// conversion redistributes a tensor from one layout to another. A halo exchange is the conversion
+// to the same layout with ghost cells: TenonLinearOpCreateHalo() creates the operator of
+// TenonLinearOpCreateConversion(), but checks first that the layouts differ in their halos only. A
+// mistake in a layout is then an error instead of an expensive redistribution.
 #include "capi/linearop/create.hpp"
 
 #include "geometry/layout/layout.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/algebra/memory_op.hpp"
+#include "linop/exchange/block_diagonal.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/errors/guard.hpp"
 
@@ -77,7 +78,7 @@ CommPtr commOfList(const TenonLinearOp* ops, int count) {
   throw Error(TENON_ERR_ARG, "count is 0; pass at least 1 operator");
 }
 
-// The body of a composition or sum: how(operators) returns the operator.
+// The body of a composition, sum or block diagonal: how(operators) returns the operator.
 template <class Combine>
 void combine(int count, const TenonLinearOp* ops, TenonLinearOp* op, Combine how) {
   checkInitialized();
@@ -133,6 +134,15 @@ TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[], cons
         if (multiples[i] != 1)
           terms[i] = scale(multiples[i], std::move(terms[i]));
       return sum(std::move(terms));
+    });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateBlockDiagonal(int count, const TenonLinearOp ops[],
+                                                TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    combine(count, ops, op, [](const std::vector<LinearOpRef>& blocks) {
+      return blockDiagonal(blocks, CarrierPolicy::fromOptions());
     });
   });
 }

@@ -36,6 +36,13 @@ TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
       function, [&] { use(derefToApply(op, "op")); }, isAlone(op));
 }
 
+// The operator of a query that only one with a single domain and range can answer.
+const LinearOp& oneMap(TenonLinearOp op) {
+  const LinearOp& f = deref(op, "op");
+  checkOneMap(f, "this query");
+  return f;
+}
+
 // Returns the operator as a Jacobian. Throws TENON_ERR_TYPE if it is another operator.
 Jacobian& jacobianOf(LinearOp& op) {
   if (auto* jacobian = dynamic_cast<Jacobian*>(&op))
@@ -122,7 +129,7 @@ TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) noexcept {
 
 TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
-    const LinearOp& f = deref(op, "op");
+    const LinearOp& f = oneMap(op);
     required(layout, "layout");
     giveHandle(layout, makeRef<LayoutObject>(f.comm(), f.domain()));
   });
@@ -130,7 +137,7 @@ TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noe
 
 TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
-    const LinearOp& f = deref(op, "op");
+    const LinearOp& f = oneMap(op);
     required(layout, "layout");
     giveHandle(layout, makeRef<LayoutObject>(f.comm(), f.range()));
   });
@@ -139,7 +146,7 @@ TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noex
 TenonErrorCode TenonLinearOpGetDataTypes(TenonLinearOp op, TenonDataType* domain,
                                          TenonDataType* range) noexcept {
   return guard(__func__, [&] {
-    const LinearOp& f = deref(op, "op");
+    const LinearOp& f = oneMap(op);
     if (domain)
       *domain = f.domainType();
     if (range)
@@ -151,14 +158,14 @@ TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                                        TenonInt* bytes) noexcept {
   return guard(__func__, [&] {
     const LinearOp& f = deref(op, "op");
-    // Messages and elements that this rank sends in one Apply.
-    const std::optional<Traffic> sent = f.trafficOf(f.comm()->rank());
+    const std::optional<Sent> sent = f.sent();
     if (!sent)
       throw Error(TENON_ERR_SUPPORT,
-                  fmt::format("{} has type {}; only a conversion counts its messages", f.title(),
-                              f.type()));
+                  fmt::format("{} has type {}; only conversions, index maps and block diagonals "
+                              "count their messages",
+                              f.title(), f.type()));
     required(messages, "messages") = sent->messages;
-    required(bytes, "bytes") = sent->elements * dataTypeSize(f.domainType());
+    required(bytes, "bytes") = sent->bytes;
   });
 }
 
@@ -172,6 +179,8 @@ TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBo
                 [&] { return fmt::format("{}, {}", seed, integers ? "integers" : "reals"); });
     checkFloating(f.domainType(), "the adjoint test");
     checkFloating(f.rangeType(), "the adjoint test");
+    for (const LinearOpRef& block : f.blocks())
+      checkFloating(block->domainType(), "the adjoint test");
     const AdjointTestResult result =
         testAdjoint(f, static_cast<std::uint64_t>(seed), integers != TENON_FALSE);
     if (forward)

@@ -131,12 +131,15 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
              "MPI_Testall");
     return done != 0;
   };
-  if (areDone())
+  // Open MPI looks at the requests first and then at what has arrived, or was sent, so a second test
+  // finds what the first has completed.
+  if (areDone() || areDone())
     return;
-  for (WaitPolicy policy(comm, WaitPolicy::Look::Mpi); !areDone();) {
+  WaitPolicy policy(comm, WaitPolicy::Look::Mpi);
+  do {
     comm.advance();
     policy.wait(missing);
-  }
+  } while (!areDone());
 }
 
 std::vector<int> othersOf(const Communicator& comm);

@@ -115,12 +115,15 @@ void checkContribution(const LinearOp& first, const LinearOp& term, std::size_t 
 } // namespace
 
 LinearOpRef scale(double factor, LinearOpRef op) {
+  checkOneMap(*op, "a multiple");
   return makeRef<Scaled>(factor, std::move(op));
 }
 
 LinearOpRef sum(std::vector<LinearOpRef> ops) {
   if (ops.empty())
     throw Error(TENON_ERR_ARG, "the sum has no operators; pass at least 1");
+  for (const LinearOpRef& op : ops)
+    checkOneMap(*op, "a sum");
   for (std::size_t i = 1; i < ops.size(); ++i)
     checkContribution(*ops.front(), *ops[i], i);
   return makeRef<Sum>(std::move(ops));
@@ -133,7 +136,10 @@ public:
   explicit AdjointView(LinearOpRef op)
       : LinearOp(op->comm(), op->range().dual(), op->domain().dual(), op->rangeType(),
                  op->domainType()),
-        op_(std::move(op)) {}
+        op_(std::move(op)) {
+    for (const LinearOpRef& block : op_->blocks())
+      blocks_.push_back(adjointView(block));
+  }
 
   std::string_view type() const noexcept override { return "adjoint"; }
   std::string agreedText() const override {
@@ -143,6 +149,11 @@ public:
     return fmt::format("  adjoint of {}\n", op_->agreedText());
   }
   bool takesFields() const override { return op_->takesFields(); }
+  OneExchange asExchange() const override {
+    const OneExchange exchange = op_->asExchange();
+    return {exchange.executors, !exchange.isTransposed};
+  }
+  std::span<const LinearOpRef> blocks() const override { return blocks_; }
 
 private:
   // The domain of the view is the dual of the operator's range, so a forward action of the view is
@@ -162,6 +173,7 @@ private:
   void doUnbind() override { unbindPart(*op_); }
 
   LinearOpRef op_;
+  std::vector<LinearOpRef> blocks_; // Adjoints of those of the operator.
 };
 
 class Composition final : public LinearOp {
@@ -290,6 +302,8 @@ LinearOpRef adjointView(LinearOpRef op) {
 LinearOpRef compose(std::vector<LinearOpRef> ops) {
   if (ops.empty())
     throw Error(TENON_ERR_ARG, "the composition has no operators; pass at least 1");
+  for (const LinearOpRef& op : ops)
+    checkOneMap(*op, "a composition");
   for (std::size_t i = 0; i + 1 < ops.size(); ++i)
     checkFit(*ops[i], *ops[i + 1], i);
   return makeRef<Composition>(std::move(ops));

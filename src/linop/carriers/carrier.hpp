@@ -47,7 +47,6 @@ struct CarrierSetup {
   const CommPtr& comm;
   int tag;
   const Direction& direction;
-  Index elementBytes;
   const CarrierPolicy& policy;
   const std::string& owner; // Title of the operator, for error texts and the log.
 };

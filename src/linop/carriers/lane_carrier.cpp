@@ -28,7 +28,8 @@ Index placeInArena(const DTensor& x, const SharedArena& arena) {
 
 std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std::size_t part,
                                                  Index allBytes, std::string&) {
-  const Index bytes = setup.direction.packs[part].elements * setup.elementBytes;
+  const Part& packed = setup.direction.packs[part];
+  const Index bytes = packed.bytes;
   const LaneShape shape(bytes);
   const int slots = shape.slotsOf(bytes, allBytes);
   auto lane = std::make_unique<SendLane>(setup.comm->arena(), bytes, slots, setup.owner);
@@ -37,16 +38,14 @@ std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std:
   // Ordinary and streaming stores are compared by measured times. Only large slots are timed, so
   // small ones use ordinary stores, through the caches.
   const StoreWay way = shape.isTimed() ? setup.policy.stores : StoreWay::Cached;
-  return Outgoing{.part = part,
-                  .stores = {way, slots},
-                  .lane = std::move(lane),
-                  .runs = PackedRuns(bytes, setup.direction.packs[part].fields())};
+  return Outgoing{
+      .part = part, .stores = {way, slots}, .lane = std::move(lane), .runs = runsOf(packed)};
 }
 
 LaneCarrier::LaneCarrier(const CarrierSetup& setup)
     : NodeCarrier(setup), packLimit_(setup.policy.packLimit) {
   for (const Outgoing& out : outgoing_)
-    largest_ = std::max(largest_, bytesOf(partOf(out)));
+    largest_ = std::max(largest_, partOf(out).bytes);
 }
 
 // If some part is large enough to be read in place, stores the places of all fields in places_.
@@ -66,8 +65,8 @@ void LaneCarrier::beginLanes(const Action& action) {
   const bool areInArena = findPlaces(action);
   for (Outgoing& out : outgoing_) {
     const Part& part = partOf(out);
-    out.readInPlace = areInArena && bytesOf(part) > packLimit_;
-    out.posts = out.readInPlace ? action.fields() : part.chunks.count();
+    out.readInPlace = areInArena && part.bytes > packLimit_;
+    out.posts = out.readInPlace ? std::ssize(part.fields) : part.chunks.count();
     out.posted = 0;
   }
   morePosts_ = true;
@@ -93,7 +92,9 @@ void LaneCarrier::post(Outgoing& out, const Action& action) {
   const int slot = out.lane->nextSlot();
   if (out.readInPlace) { // nothing is stored in the slot that could be timed
     out.stores.forget(slot);
-    return out.lane->postArray(places_[next], action.source(static_cast<int>(next)).strides());
+    const int field = partOf(out).fields[static_cast<std::size_t>(next)].field;
+    return out.lane->postArray(places_[static_cast<std::size_t>(field)],
+                               action.source(field).strides());
   }
   out.stores.run(slot, out.lane->readSeconds(), [&](StoreWay way) {
     std::byte* const begin = out.lane->slotData();
@@ -134,16 +135,15 @@ void LaneCarrier::awaitPosting(const Incoming& in, const Action& action) {
 void LaneCarrier::readArrays(Incoming& in, const Action& action, Interval chunks,
                              const Meeting& meeting) {
   const Part& part = partOf(in);
-  for (int field = 0; field < action.fields(); ++field) {
-    if (field > 0) {
+  for (const FieldRegions& one : part.fields) {
+    if (&one != &part.fields.front()) {
       awaitPosting(in, action);
       in.place = in.lane.place();
     }
     const std::byte* array = comm_->arena()->at(part.peer, in.place.array);
     part.visit(chunks, [&](const Region& from, const Region& to) {
-      if (to.field == field)
-        combineRegion(action, to,
-                      viewOf(array, in.place.strides, from, action.y->ndim(), elementBytes_),
+      if (to.field == one.field)
+        combineRegion(action, to, viewOf(array, in.place.strides, from, one.dims, one.elementBytes),
                       meeting);
     });
     if (chunks.end == part.chunks.count())

@@ -18,9 +18,9 @@ struct HostLane {
     std::size_t part;
     StoreChoice stores;
     std::unique_ptr<SendLane> lane;
-    PackedRuns runs;
-    // Number of postings of the action in flight (one for each field if the receiver reads the
-    // arrays in place), and how many of them have been made.
+    PartRuns runs;
+    // Number of postings of the action in flight (one for each field of the part if the receiver
+    // reads the arrays in place), and how many of them have been made.
     Index posts = 0, posted = 0;
     bool readInPlace = false;
 
@@ -33,7 +33,7 @@ struct HostLane {
   struct Incoming {
     std::size_t part;
     ReceiveLane lane;
-    PackedRuns runs;
+    PartRuns runs;
     ArrayPlace place{}; // Place of the array of the posting being read.
   };
 
@@ -41,8 +41,8 @@ struct HostLane {
                                       std::string& whyNot);
   static bool isMade(const Address& address) noexcept { return address.place >= 0; }
   static Incoming open(const Communicator& comm, std::size_t number, const Part& part,
-                       const Address& address, Index bytes) {
-    return {number, {*comm.arena(), part.peer, address, bytes}, PackedRuns(bytes, part.fields())};
+                       const Address& address) {
+    return {number, {*comm.arena(), part.peer, address, part.bytes}, runsOf(part)};
   }
 };
 

@@ -44,17 +44,16 @@ std::byte* contiguousIn(const DTensor& tensor, const std::vector<Region>& region
 MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
                                std::vector<std::size_t> receives)
     : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction),
-      elementBytes_(setup.elementBytes), streams_(setup.policy.stores != StoreWay::Cached),
-      packs_(std::move(sends)), unpacks_(std::move(receives)),
-      sends_(messagesOf(packs_, direction_.packs)),
+      streams_(setup.policy.stores != StoreWay::Cached), packs_(std::move(sends)),
+      unpacks_(std::move(receives)), sends_(messagesOf(packs_, direction_.packs)),
       receives_(messagesOf(unpacks_, direction_.unpacks)), next_(unpacks_.size()),
       messageOf_(direction_.unpacks.size(), -1) {
   for (std::size_t i = 0; i < unpacks_.size(); ++i)
     messageOf_[unpacks_[i]] = static_cast<int>(i);
   for (std::size_t i = 0; i < sends_.size(); ++i)
-    sentRuns_.emplace_back(sends_[i].bytes, direction_.packs[packs_[i]].fields());
+    sentRuns_.push_back(runsOf(direction_.packs[packs_[i]]));
   for (std::size_t i = 0; i < receives_.size(); ++i)
-    receivedRuns_.emplace_back(receives_[i].bytes, direction_.unpacks[unpacks_[i]].fields());
+    receivedRuns_.push_back(runsOf(direction_.unpacks[unpacks_[i]]));
 }
 
 std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& partIndices,
@@ -63,14 +62,14 @@ std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& 
   for (std::size_t i : partIndices)
     messages.push_back({.peer = parts[i].peer,
                         .data = nullptr, // Set by useWires().
-                        .bytes = parts[i].elements * elementBytes_});
+                        .bytes = parts[i].bytes});
   return messages;
 }
 
-Index MessageCarrier::bytesOf(const std::vector<Message>& messages) {
+Index MessageCarrier::bytesOf(const std::vector<Message>& messages) const {
   Index bytes = 0;
   for (const Message& message : messages)
-    bytes = checkedSum(bytes, message.bytes, "bytes of a rank's messages");
+    bytes = checkedSum(bytes, direction_.paddedBytes(message.bytes), "bytes of a rank's messages");
   return bytes;
 }
 
@@ -79,9 +78,9 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
   receiveWire_ = &receive;
   std::byte *sent = send.bytes(), *received = receive.bytes();
   for (Message& message : sends_)
-    message.data = std::exchange(sent, sent + message.bytes);
+    message.data = std::exchange(sent, sent + direction_.paddedBytes(message.bytes));
   for (Message& message : receives_)
-    message.data = std::exchange(received, received + message.bytes);
+    message.data = std::exchange(received, received + direction_.paddedBytes(message.bytes));
   plain_ = newRound();
   departures_.clear();
   // On the device each piece is sent when its copy is done; on the host a message is sent at once.

@@ -97,16 +97,15 @@ private:
   void combine(const Action& action, int message, Interval chunks, const Meeting& meeting);
   std::vector<Message> messagesOf(const std::vector<std::size_t>& numbers,
                                   const std::vector<Part>& parts) const;
-  static Index bytesOf(const std::vector<Message>& messages);
+  Index bytesOf(const std::vector<Message>& messages) const;
 
   CommPtr comm_;
   int tag_;
   const Direction& direction_;
-  Index elementBytes_;
   bool streams_; // True if large messages are packed with stores that bypass the caches.
   std::vector<std::size_t> packs_, unpacks_; // The part of each message.
   std::vector<Message> sends_, receives_;    // The messages, in the buffers.
-  std::vector<PackedRuns> sentRuns_, receivedRuns_;
+  std::vector<PartRuns> sentRuns_, receivedRuns_;
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
   std::size_t sent_ = 0;               // Number of departures sent by the action in flight.

@@ -20,12 +20,13 @@ NodeAwareCarrier::Split NodeAwareCarrier::splitOf(const CarrierSetup& setup) {
   // Small parts between nodes are relayed, which saves messages; for large ones the additional
   // copies would cost more.
   const auto isRelayed = [&](const Part& part) {
-    return nodes.nodeOf(part.peer) != nodes.nodeOf(direction.rank) && part.elements > 0 &&
-           part.elements * setup.elementBytes <= setup.policy.relayLimit;
+    return nodes.nodeOf(part.peer) != nodes.nodeOf(direction.rank) && part.bytes > 0 &&
+           part.bytes <= setup.policy.relayLimit;
   };
   Split split;
   split.rest.rank = direction.rank;
   split.rest.sums = direction.sums;
+  split.rest.alignment = direction.alignment;
   const auto divide = [&](const std::vector<Part>& parts, std::vector<std::size_t>& relayed,
                           std::vector<Part>& rest) {
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -52,8 +53,7 @@ NodeAwareCarrier::NodeAwareCarrier(const CarrierSetup& setup, Split split)
   // With the transport of `setup`, makeCarrier() would make another NodeAwareCarrier.
   CarrierPolicy policy = setup.policy;
   policy.transport = Transport::Auto;
-  direct_ = makeCarrier({setup.comm, setup.tag, rest_, setup.elementBytes, policy, setup.owner},
-                        Space::Host);
+  direct_ = makeCarrier({setup.comm, setup.tag, rest_, policy, setup.owner}, Space::Host);
 }
 
 std::string NodeAwareCarrier::describe() const {

@@ -76,7 +76,7 @@ private:
 //                                           memory, with the reason in whyNot if views of the
 //                                           operator should print it
 //   isMade(address)                         true if the announced address is that of a lane
-//   open(comm, number, part, address, bytes)   the receiver's end for the part of this number
+//   open(comm, number, part, address)       the receiver's end for the part of this number
 template <class Lane>
 class NodeCarrier : public Carrier {
 public:
@@ -86,7 +86,7 @@ public:
       messages_.begin(action);
     late_.begin(action);
     for (const Outgoing& out : outgoing_)
-      logMessage(bytesOf(partOf(out)));
+      logMessage(partOf(out).bytes);
     beginLanes(action);
     comm_->advance();
   }
@@ -136,9 +136,9 @@ protected:
   using Incoming = typename Lane::Incoming;
 
   explicit NodeCarrier(const CarrierSetup& setup)
-      : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction),
-        elementBytes_(setup.elementBytes), owner_(setup.owner), announcements_(comm_, tag_),
-        outgoing_(makeLanes(setup)), laneOf_(direction_.unpacks.size(), -1),
+      : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction), owner_(setup.owner),
+        announcements_(comm_, tag_), outgoing_(makeLanes(setup)),
+        laneOf_(direction_.unpacks.size(), -1),
         messages_(setup, sendsByMessage(), direction_.others(direction_.unpacks, [this](int peer) {
           return !isOnNode(peer);
         })) {}
@@ -149,7 +149,6 @@ protected:
                              const Meeting& meeting) = 0;
   virtual void endLanes(const Action& action) = 0;
 
-  Index bytesOf(const Part& part) const noexcept { return part.elements * elementBytes_; }
   const Part& partOf(const Outgoing& out) const { return direction_.packs[out.part]; }
   const Part& partOf(const Incoming& in) const { return direction_.unpacks[in.part]; }
   bool hasMessages() const { return messages_.sendBytes() + messages_.receiveBytes() > 0; }
@@ -166,7 +165,6 @@ protected:
   CommPtr comm_;
   int tag_;
   const Direction& direction_;
-  Index elementBytes_;
   std::string owner_, whyNoLane_;
   Announcements<typename Lane::Address> announcements_;
   std::vector<Outgoing> outgoing_;
@@ -187,7 +185,7 @@ private:
     const std::vector<Part>& parts = direction_.packs;
     Index bytes = 0;
     for (std::size_t i : onNode(parts))
-      bytes += bytesOf(parts[i]);
+      bytes += parts[i].bytes;
     std::vector<Outgoing> outgoing;
     for (std::size_t i : onNode(parts)) {
       std::optional<Outgoing> out = Lane::make(setup, i, bytes, whyNoLane_);
@@ -224,10 +222,9 @@ private:
         continue;
       }
       laneOf_[i] = static_cast<int>(incoming_.size());
-      incoming_.push_back(Lane::open(*comm_, i, part, address, bytesOf(part)));
+      incoming_.push_back(Lane::open(*comm_, i, part, address));
     }
-    late_.open({comm_, tag_, direction_, elementBytes_, {}, owner_}, partsWithoutLane, action,
-               reach_);
+    late_.open({comm_, tag_, direction_, {}, owner_}, partsWithoutLane, action, reach_);
     announcements_.waitUntilRead();
   }
 

@@ -13,29 +13,27 @@
 
 namespace tenon {
 
-PackedRuns::PackedRuns(Index bytes, int fields)
-    : maxRuns_(bytes < kLargePart ? static_cast<std::size_t>(bytes / fields / kMinRun) : 0),
-      found_(static_cast<std::size_t>(maxRuns_ > 0 ? fields : 0)) {
-  if (!found_.empty())
-    found_.front().runs.reserve(maxRuns_);
+PackedRuns::PackedRuns(Index bytes)
+    : maxRuns_(bytes < kLargePart ? static_cast<std::size_t>(bytes / kMinRun) : 0) {
+  runs_.reserve(maxRuns_);
 }
 
-bool PackedRuns::add(std::vector<Run>& runs, const Run& run) const {
-  if (!runs.empty() && runs.back().offset + runs.back().bytes == run.offset) {
-    runs.back().bytes += run.bytes;
+bool PackedRuns::add(const Run& run) {
+  if (!runs_.empty() && runs_.back().offset + runs_.back().bytes == run.offset) {
+    runs_.back().bytes += run.bytes;
     return true;
   }
-  if (runs.size() == maxRuns_)
+  if (runs_.size() == maxRuns_)
     return false;
-  runs.push_back(run);
+  runs_.push_back(run);
   return true;
 }
 
 // Adds the runs of all indices of `dim` and of the dimensions after it, where `offset` is that of
 // the indices before `dim`. Returns false if there are too many.
-bool PackedRuns::addRegion(Found& found, const Region& region, int dim, Index offset) const {
+bool PackedRuns::addRegion(const Region& region, int dim, Index offset) {
   if (dim == inner_)
-    return add(found.runs, {.offset = offset * elementBytes_, .bytes = innerBytes_});
+    return add({.offset = offset * elementBytes_, .bytes = innerBytes_});
   const bool isListed = region.list && region.list->dims.front() == dim;
   for (Index i = 0; i < region.extent[dim]; ++i) {
     Index place = offset;
@@ -45,22 +43,21 @@ bool PackedRuns::addRegion(Found& found, const Region& region, int dim, Index of
       const Index* at =
           region.list->positions.data() + (region.first + i) * static_cast<Index>(dims.size());
       for (std::size_t d = 0; d < dims.size(); ++d)
-        place += at[d] * found.strides[dims[d]];
+        place += at[d] * strides_[dims[d]];
     } else {
-      place += (region.begin[dim] + i * region.step[dim]) * found.strides[dim];
+      place += (region.begin[dim] + i * region.step[dim]) * strides_[dim];
     }
-    if (!addRegion(found, region, dim + 1, place))
+    if (!addRegion(region, dim + 1, place))
       return false;
   }
   return true;
 }
 
-void PackedRuns::findRuns(Found& found, const DTensor& x, std::span<const Region> regions) {
-  found.strides = x.strides();
-  found.runs.clear();
-  found.runs.reserve(maxRuns_);
+bool PackedRuns::findRuns(const DTensor& x, std::span<const Region> regions) {
+  strides_ = x.strides();
+  runs_.clear();
   elementBytes_ = dataTypeSize(x.dataType());
-  found.hasRuns = std::ranges::all_of(regions, [&](const Region& region) {
+  return std::ranges::all_of(regions, [&](const Region& region) {
     // From the last dimension on, dimensions whose stride is the number of elements of those after
     // them are one run together.
     Index contiguous = 1;
@@ -69,39 +66,31 @@ void PackedRuns::findRuns(Found& found, const DTensor& x, std::span<const Region
     const auto isInner = [&](int d) {
       const bool isListed =
           region.list && std::ranges::find(region.list->dims, d) != region.list->dims.end();
-      return !isListed &&
-             (region.extent[d] == 1 || region.step[d] * found.strides[d] == contiguous);
+      return !isListed && (region.extent[d] == 1 || region.step[d] * strides_[d] == contiguous);
     };
     for (int d = inner_ - 1; d >= 0 && isInner(d); --d) {
-      begin += region.begin[d] * found.strides[d];
+      begin += region.begin[d] * strides_[d];
       contiguous *= region.extent[d];
       inner_ = d;
     }
     innerBytes_ = contiguous * elementBytes_;
-    return addRegion(found, region, 0, begin);
+    return addRegion(region, 0, begin);
   });
 }
 
 bool PackedRuns::find(const DTensor& x, std::span<const Region> regions) {
   if (maxRuns_ == 0)
     return false;
-  // Most arrays have the strides of the last one.
-  for (std::size_t i = 0; i < used_; ++i) {
-    const std::size_t at = (at_ + i) % used_;
-    if (found_[at].strides == x.strides()) {
-      at_ = at;
-      return found_[at].hasRuns;
-    }
+  if (!isFound_ || strides_ != x.strides()) {
+    hasRuns_ = findRuns(x, regions);
+    isFound_ = true;
   }
-  // Once there are as many as fields, the one after the last used one is replaced.
-  at_ = used_ < found_.size() ? used_++ : (at_ + 1) % found_.size();
-  findRuns(found_[at_], x, regions);
-  return found_[at_].hasRuns;
+  return hasRuns_;
 }
 
 std::byte* PackedRuns::pack(const DTensor& x, std::byte* elements) const {
   const auto* array = static_cast<const std::byte*>(arrayOf(x));
-  for (const Run& run : found_[at_].runs) {
+  for (const Run& run : runs_) {
     std::memcpy(elements, array + run.offset, static_cast<std::size_t>(run.bytes));
     elements += run.bytes;
   }
@@ -111,13 +100,14 @@ std::byte* PackedRuns::pack(const DTensor& x, std::byte* elements) const {
 const std::byte* PackedRuns::unpack(DTensor& y, const std::byte* elements, bool adds) const {
   visitDataType(y.dataType(), [&]<class T>(T) {
     auto* const array = reinterpret_cast<std::byte*>(y.mutableData<T>());
-    for (const Run& run : found_[at_].runs) {
+    for (const Run& run : runs_) {
       if (adds) {
-        auto* const sums = reinterpret_cast<T*>(array + run.offset);
-        const auto* const values = reinterpret_cast<const T*>(elements);
+        auto* const __restrict sums = reinterpret_cast<T*>(array + run.offset);
+        const auto* const __restrict values = reinterpret_cast<const T*>(elements);
+        const Index count = run.bytes / Index(sizeof(T));
         // A vector instruction adds as few as two numbers; the loop around it doubles the work.
 #pragma GCC unroll 8
-        for (Index i = 0; i < run.bytes / Index(sizeof(T)); ++i)
+        for (Index i = 0; i < count; ++i)
           sums[i] += values[i];
       } else {
         std::memcpy(array + run.offset, elements, static_cast<std::size_t>(run.bytes));
@@ -128,24 +118,20 @@ const std::byte* PackedRuns::unpack(DTensor& y, const std::byte* elements, bool 
   return elements;
 }
 
-namespace {
-
-// The regions of a field, which are the same in each field.
-std::span<const Region> regionsOf(const std::vector<Region>& regions, const Action& action,
-                                  int field) {
-  const std::size_t count = regions.size() / static_cast<std::size_t>(action.fields());
-  return std::span(regions).subspan(count * static_cast<std::size_t>(field), count);
+PartRuns runsOf(const Part& part) {
+  PartRuns runs;
+  for (const FieldRegions& field : part.fields)
+    runs.emplace_back(part.bytes < kLargePart ? field.elements * field.elementBytes : 0);
+  return runs;
 }
 
-} // namespace
-
-std::byte* packPart(const Action& action, const Part& part, PackedRuns& runs, std::byte* elements,
+std::byte* packPart(const Action& action, const Part& part, PartRuns& runs, std::byte* elements,
                     StoreWay way) {
-  for (int field = 0; field < action.fields(); ++field) {
-    const DTensor& x = action.source(field);
-    const std::span<const Region> regions = regionsOf(part.from, action, field);
-    if (runs.find(x, regions)) {
-      elements = runs.pack(x, elements);
+  for (std::size_t i = 0; i < part.fields.size(); ++i) {
+    const DTensor& x = action.source(part.fields[i].field);
+    const std::span<const Region> regions = part.fields[i].of(part.from);
+    if (runs[i].find(x, regions)) {
+      elements = runs[i].pack(x, elements);
       continue;
     }
     for (const Region& region : regions)
@@ -155,18 +141,21 @@ std::byte* packPart(const Action& action, const Part& part, PackedRuns& runs, st
 }
 
 const std::byte* combinePart(const Action& action, const Part& part, Interval chunks,
-                             PackedRuns& runs, const std::byte* elements, const Meeting& meeting) {
+                             PartRuns& runs, const std::byte* elements, const Meeting& meeting) {
   // Runs can only be copied or added; anything else, such as factors and maxima, needs a kernel.
-  const bool isPlain = action.alpha == 1 && (meeting.beta == 0 || meeting.beta == 1) &&
-                       meeting.combine != Combine::Max && !part.isScaled;
+  const bool isPlain = action.alpha == 1 && meeting.combine != Combine::Max && !part.isScaled;
   if (!isPlain || chunks != part.chunks.all() || action.y->space() != Space::Host)
     return combineChunks(action, part, chunks, elements, meeting);
-  for (int field = 0; field < action.fields(); ++field) {
-    DTensor& y = action.target(field);
-    const std::span<const Region> regions = regionsOf(part.to, action, field);
-    if (runs.find(y, regions)) {
-      elements = runs.unpack(y, elements, /*adds=*/meeting.beta == 1);
-      continue;
+  for (std::size_t i = 0; i < part.fields.size(); ++i) {
+    DTensor& y = action.target(part.fields[i].field);
+    const std::span<const Region> regions = part.fields[i].of(part.to);
+    if (runs[i].find(y, regions)) {
+      // The regions of a field in a part have the same role.
+      const double beta = betaOf(action, regions.front(), meeting);
+      if (beta == 0 || beta == 1) {
+        elements = runs[i].unpack(y, elements, /*adds=*/beta == 1);
+        continue;
+      }
     }
     for (const Region& region : regions) {
       combineRegion(action, region, packedView(elements, region, y.ndim()), meeting);

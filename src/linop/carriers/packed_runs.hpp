@@ -2,8 +2,8 @@
 // PackedRuns: a small part of an array as runs of contiguous bytes, found once for the strides of
 // the array. To pack the part again is then a loop of copies, and to combine a received part with
 // the array is a loop of copies or of sums. Examples are rows of nodes that follow each other on
-// the border of a mesh, and the rows of a plane of a grid. A part of several fields, whose arrays
-// can have different strides, has the runs of each of these strides.
+// the border of a mesh, and the rows of a plane of a grid. A part of several fields has runs for
+// each of them.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -17,15 +17,13 @@ namespace tenon {
 
 class PackedRuns {
 public:
-  // Of a part of this size in bytes, of which the runs of one field are found. Reserves the memory
-  // for the first strides. Parts from kLargePart on have none: kernels pack them, past the caches
-  // and with several threads.
-  explicit PackedRuns(Index bytes, int fields = 1);
+  // Of elements of this size in bytes, for which it reserves the memory. From kLargePart on there
+  // are none: kernels pack these elements, past the caches and with several threads.
+  explicit PackedRuns(Index bytes);
 
   // Finds the runs of these regions in the array of x on the host, unless they are known for its
-  // strides; they remain known for as many strides as there are fields. Returns false if there are
-  // none, or if they are short on average, for which a kernel is faster. The regions must be the
-  // same in each call.
+  // strides, those of the last call. Returns false if there are none, or if they are short on
+  // average, for which a kernel is faster. The regions must be the same in each call.
   bool find(const DTensor& x, std::span<const Region> regions);
 
   // With the runs of the last find():
@@ -40,34 +38,33 @@ private:
   struct Run {
     Index offset, bytes; // from the first element of the array
   };
-  // The runs of arrays of these strides; none if they would be too many.
-  struct Found {
-    Strides strides{};
-    std::vector<Run> runs;
-    bool hasRuns = false;
-  };
-  void findRuns(Found& found, const DTensor& x, std::span<const Region> regions);
-  bool add(std::vector<Run>& runs, const Run& run) const;
-  bool addRegion(Found& found, const Region& region, int dim, Index offset) const;
+  bool findRuns(const DTensor& x, std::span<const Region> regions);
+  bool add(const Run& run);
+  bool addRegion(const Region& region, int dim, Index offset);
 
   static constexpr Index kMinRun = 32; // Bytes of a run, on average.
 
   std::size_t maxRuns_;
-  std::vector<Found> found_; // At most one for each field.
-  std::size_t used_ = 0;     // How many of them have strides.
-  std::size_t at_ = 0;       // That of the last find().
+  // Of arrays of these strides, after the first find(); none if they would be too many.
+  Strides strides_{};
+  std::vector<Run> runs_;
+  bool isFound_ = false, hasRuns_ = false;
   // Of the array and the region in findRuns(): the bytes of an element; the first of the innermost
   // dimensions that are contiguous, and their bytes.
   Index elementBytes_ = 0, innerBytes_ = 0;
   int inner_ = 0;
 };
 
-// Packs a part of an action on the host; returns the end of the elements. The runs are those of a
-// field of the part; where it has none, `way` says how kernels store the elements.
-std::byte* packPart(const Action& action, const Part& part, PackedRuns& runs, std::byte* elements,
+// The runs of a part, by its fields.
+using PartRuns = std::vector<PackedRuns>;
+PartRuns runsOf(const Part& part);
+
+// Packs a part of an action on the host; returns the end of the elements. Where a field has no
+// runs, `way` says how kernels store its elements.
+std::byte* packPart(const Action& action, const Part& part, PartRuns& runs, std::byte* elements,
                     StoreWay way);
-// As combineChunks(), on the host, with the runs of a field of the part.
+// As combineChunks(), on the host, with the runs of the part.
 const std::byte* combinePart(const Action& action, const Part& part, Interval chunks,
-                             PackedRuns& runs, const std::byte* elements, const Meeting& meeting);
+                             PartRuns& runs, const std::byte* elements, const Meeting& meeting);
 
 } // namespace tenon

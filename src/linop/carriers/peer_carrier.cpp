@@ -17,9 +17,9 @@ namespace tenon {
 // With transport "auto", a part without memory for a lane becomes a message.
 std::optional<DeviceLane::Outgoing> DeviceLane::make(const CarrierSetup& setup, std::size_t part,
                                                      Index, std::string& whyNot) {
-  const Index bytes = setup.direction.packs[part].elements * setup.elementBytes;
   try {
-    return Outgoing{part, SendDeviceLane(*setup.comm, bytes, setup.owner)};
+    return Outgoing{part,
+                    SendDeviceLane(*setup.comm, setup.direction.packs[part].bytes, setup.owner)};
   } catch (const Error& error) {
     if (setup.policy.transport == Transport::Shared || error.code() != TENON_ERR_MEMORY)
       throw;

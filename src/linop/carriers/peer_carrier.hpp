@@ -45,8 +45,8 @@ struct DeviceLane {
                                       std::string& whyNot);
   static bool isMade(const Address& address) noexcept { return address.turns.place >= 0; }
   static Incoming open(const Communicator& comm, std::size_t number, const Part& part,
-                       const Address& address, Index bytes) {
-    return {number, ReceiveDeviceLane(comm, part.peer, address, bytes)};
+                       const Address& address) {
+    return {number, ReceiveDeviceLane(comm, part.peer, address, part.bytes)};
   }
 };
 

@@ -59,7 +59,7 @@ constexpr int kRelaySlots = 2;
 Relay::Relay(const CarrierSetup& setup, const std::vector<std::size_t>& packs,
              const std::vector<std::size_t>& unpacks)
     : comm_(setup.comm), tag_(setup.comm->nextTag()), direction_(setup.direction),
-      elementBytes_(setup.elementBytes), owner_(setup.owner) {
+      owner_(setup.owner) {
   const NodeMap& nodes = nodesOf(comm_);
   const SparseMessages told =
       collectively(*comm_, [&] { return tellGateways(nodes, packs, unpacks); });
@@ -81,11 +81,10 @@ SparseMessages Relay::tellGateways(const NodeMap& nodes, const std::vector<std::
   };
   for (std::size_t i : packs) {
     const Part& part = direction_.packs[i];
-    const Index bytes = part.elements * elementBytes_;
-    Departure& departure = departures_.emplace_back(Departure{i, PackedRuns(bytes, part.fields())});
-    Leg leg{.isSent = 1, .sender = rank, .receiver = part.peer, .bytes = bytes};
+    Departure& departure = departures_.emplace_back(Departure{i, runsOf(part)});
+    Leg leg{.isSent = 1, .sender = rank, .receiver = part.peer, .bytes = part.bytes};
     if (gatewayFor(part) != rank) {
-      departure.lane = makeLane(bytes);
+      departure.lane = makeLane(part.bytes);
       leg.lane = departure.lane->address();
     }
     leg.addTo(told[gatewayFor(part)]);
@@ -94,9 +93,8 @@ SparseMessages Relay::tellGateways(const NodeMap& nodes, const std::vector<std::
   for (std::size_t i : unpacks) {
     const Part& part = direction_.unpacks[i];
     arrivalOf_[i] = static_cast<int>(arrivals_.size());
-    const Index bytes = part.elements * elementBytes_;
-    arrivals_.push_back(Arrival{i, PackedRuns(bytes, part.fields())});
-    Leg{.sender = part.peer, .receiver = rank, .bytes = bytes}.addTo(told[gatewayFor(part)]);
+    arrivals_.push_back(Arrival{i, runsOf(part)});
+    Leg{.sender = part.peer, .receiver = rank, .bytes = part.bytes}.addTo(told[gatewayFor(part)]);
   }
   return told;
 }
@@ -136,14 +134,15 @@ SparseMessages Relay::makeMessages(const NodeMap& nodes, const SparseMessages& t
     partsOfSend_.push_back(static_cast<int>(legs.size()));
     std::byte* place = sends[message].data;
     for (const Leg& leg : legs)
-      addSent(message, std::exchange(place, place + leg.bytes), leg);
+      addSent(message, std::exchange(place, place + direction_.paddedBytes(leg.bytes)), leg);
     ++message;
   }
   message = 0;
   for (const auto& [peer, legs] : received) {
     std::byte* place = receives[message].data;
     for (const Leg& leg : legs)
-      addReceived(message, std::exchange(place, place + leg.bytes), leg, handedOn);
+      addReceived(message, std::exchange(place, place + direction_.paddedBytes(leg.bytes)), leg,
+                  handedOn);
     ++message;
   }
   isReceived_.resize(receives.size());
@@ -157,7 +156,7 @@ std::vector<Message> Relay::messagesOf(const LegsByPeer& legs, Buffer& memory) c
   for (const auto& [peer, ofMessage] : legs) {
     Message& message = messages.emplace_back(Message{.peer = peer});
     for (const Leg& leg : ofMessage)
-      message.bytes += leg.bytes;
+      message.bytes += direction_.paddedBytes(leg.bytes);
     bytes += message.bytes;
   }
   memory = Buffer(bytes, owner_ + " messages between nodes");
@@ -257,7 +256,7 @@ void Relay::depart() {
       continue;
     }
     departure.lane->postPacked();
-    logMessage(part.elements * elementBytes_);
+    logMessage(part.bytes);
   }
 }
 

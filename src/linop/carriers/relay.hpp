@@ -54,7 +54,7 @@ private:
   // receives from either. `place` is in the message.
   struct Departure {
     std::size_t part;
-    PackedRuns runs;
+    PartRuns runs;
     std::unique_ptr<SendLane> lane = {};
     int message = -1;
     std::byte* place = nullptr;
@@ -62,7 +62,7 @@ private:
   };
   struct Arrival {
     std::size_t part;
-    PackedRuns runs;
+    PartRuns runs;
     std::optional<ReceiveLane> lane = {};
     int message = -1;
     const std::byte* place = nullptr;
@@ -111,7 +111,6 @@ private:
   CommPtr comm_;
   int tag_;
   const Direction& direction_;
-  Index elementBytes_;
   std::string owner_;
   Buffer sentBytes_, receivedBytes_; // Of the messages.
   std::unique_ptr<Exchange> exchange_;

@@ -102,10 +102,10 @@ void ReductionOp::makeStages() {
     if (shapes_.empty())
       shapes_.push_back(step.schedule.sourceExtent);
     shapes_.push_back(step.schedule.targetExtent);
-    stages_.push_back({step.instruction, wordOf(step.kind),
-                       sentInSteps({step}, change_, me, Role::Source),
-                       std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
-                                                          title(), policy_)});
+    const FieldSchedule field{step.schedule, domainType()};
+    stages_.push_back(
+        {step.instruction, wordOf(step.kind), sentInSteps({step}, change_, me, Role::Source),
+         std::make_unique<ScheduleExecutor>(comm(), std::span(&field, 1), title(), policy_)});
   }
   if (!stages_.empty())
     arraysIn(policy_.space);

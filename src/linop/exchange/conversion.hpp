@@ -35,6 +35,7 @@ public:
   std::optional<Traffic> trafficOf(int rank) const override;
   Index bufferBytes() const override { return executors_.bufferBytes(); }
   bool takesFields() const override { return true; }
+  OneExchange asExchange() const override { return {&executors_}; }
   bool isWithinRank() const override { return executors_.single().isWithinRank(); }
 
   // y <- x with the maximum in place of the sum where contributions meet. Not linear, and never

@@ -18,7 +18,9 @@ FieldExecutors::FieldExecutors(const CommPtr& comm, std::function<Schedule()> ma
 }
 
 std::unique_ptr<ScheduleExecutor> FieldExecutors::makeFor(int fields) const {
-  return std::make_unique<ScheduleExecutor>(comm_, makeSchedule_(), type_, owner_, policy_, fields);
+  const Schedule schedule = makeSchedule_();
+  const std::vector<FieldSchedule> all(static_cast<std::size_t>(fields), {schedule, type_});
+  return std::make_unique<ScheduleExecutor>(comm_, all, owner_, policy_);
 }
 
 // Ranks that pass different numbers of fields would wait for each other's messages, so they compare

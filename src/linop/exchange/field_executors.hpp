@@ -29,6 +29,9 @@ public:
   // Those that there are.
   Index bufferBytes() const;
 
+  Schedule schedule() const { return makeSchedule_(); }
+  TenonDataType type() const noexcept { return type_; }
+
 private:
   std::unique_ptr<ScheduleExecutor> makeFor(int fields) const;
   ScheduleExecutor& added(int fields);

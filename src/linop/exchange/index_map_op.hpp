@@ -25,6 +25,7 @@ public:
   std::optional<Traffic> trafficOf(int rank) const override;
   Index bufferBytes() const override { return executors_.bufferBytes(); }
   bool takesFields() const override { return true; }
+  OneExchange asExchange() const override { return {&executors_}; }
   bool isWithinRank() const override { return executors_.single().isWithinRank(); }
 
 private:

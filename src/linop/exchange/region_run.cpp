@@ -177,10 +177,10 @@ void addBy(BlockQueue& queue, const Region& to, const RegionView& from, DTensor&
 // order of contributions, and returns false.
 template <class T>
 bool queued(const Meeting& meeting, double alpha, const Region& to, const RegionView& from,
-            DTensor& y) {
+            double beta, DTensor& y) {
   if (!meeting.queue)
     return false;
-  const bool adds = meeting.beta == 1, isPlain = alpha == 1 && (adds || meeting.beta == 0);
+  const bool adds = beta == 1, isPlain = alpha == 1 && (adds || beta == 0);
   const auto isUnit = [](Index step) { return step == 1 || step == -1; };
   const bool isListed = from.listDim >= 0 || to.list;
   // The queue copies and adds without factors. At listed positions it copies only, and without
@@ -209,20 +209,20 @@ bool queued(const Meeting& meeting, double alpha, const Region& to, const Region
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting) {
   DTensor& y = action.target(to.field);
-  const double alpha = to.sign * action.alpha;
+  const double alpha = to.sign * action.alpha, beta = betaOf(action, to, meeting);
   visitDataType(y.dataType(), [&]<class T>(T) {
-    if (queued<T>(meeting, alpha, to, from, y))
+    if (queued<T>(meeting, alpha, to, from, beta, y))
       return;
     const RegionView target = targetOf<T>(y, to);
     if (from.listDim >= 0 || target.listDim >= 0)
       moveListed(y.context(), to, y.ndim(), static_cast<T>(alpha), weightsOf(to, y.space()), from,
-                 static_cast<T>(meeting.beta), target);
+                 static_cast<T>(beta), target);
     else if (meeting.combine == Combine::Max)
       blockCombine(y.context(), Combine::Max, y.ndim(), to.extent.data(), elementsOf<const T>(from),
                    from.steps.data(), elementsOf<T>(target), target.steps.data());
     else
       blockAxpby(y.context(), y.ndim(), to.extent.data(), static_cast<T>(alpha),
-                 elementsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
+                 elementsOf<const T>(from), from.steps.data(), static_cast<T>(beta),
                  elementsOf<T>(target), target.steps.data());
   });
 }
@@ -232,7 +232,7 @@ void combineRegions(const Action& action, std::span<const Region> regions, const
   BlockQueue queue(y.context());
   for (const Region& region : regions) {
     combineRegion(action, region, packedView(from, region, y.ndim()),
-                  {.combine = Combine::Add, .beta = action.beta, .queue = &queue});
+                  {.combine = Combine::Add, .queue = &queue});
     from += region.elements * dataTypeSize(y.dataType());
   }
   queue.flush();
@@ -240,8 +240,8 @@ void combineRegions(const Action& action, std::span<const Region> regions, const
 
 const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
                                const std::byte* elements, const Meeting& meeting) {
-  const DTensor& y = *action.y;
   part.visit(chunks, [&](const Region&, const Region& to) {
+    const DTensor& y = action.target(to.field);
     combineRegion(action, to, packedView(elements, to, y.ndim()), meeting);
     elements += to.elements * dataTypeSize(y.dataType());
   });

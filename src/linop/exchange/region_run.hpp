@@ -109,16 +109,28 @@ RegionView viewOf(const DTensor& x, const Region& region);
 RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
 // How a contribution is combined with the target: y <- alpha x + beta y. For the first contribution
-// to an element beta is that of the action, for later ones 1. The region's sign and the weights of
-// its list multiply the contribution. Combine::Max computes y <- max(x, y) instead, only for
-// regions without signs and lists.
+// to an element beta is that of the action, for later ones 1 (Region::Role). The region's sign and
+// the weights of its list multiply the contribution. Combine::Max computes y <- max(x, y) instead,
+// only for regions without signs and lists.
 struct Meeting {
   Combine combine = Combine::Add;
-  double beta = 0;
   // Queue of the target's kernel context that collects small contributions into one kernel, or
   // NULL; a queued contribution is combined when the queue is flushed.
   BlockQueue* queue = nullptr;
+  // By field: the region of the target that already has its values, or NULL; empty if there is none
+  // in any field.
+  std::span<const Region* const> inPlace = {};
+
+  const Region* inPlaceOf(int field) const {
+    return inPlace.empty() ? nullptr : inPlace[static_cast<std::size_t>(field)];
+  }
 };
+// The beta of a contribution to this region.
+inline double betaOf(const Action& action, const Region& to, const Meeting& meeting) {
+  const bool appliesBeta = to.role == Region::Role::Only ||
+                           (to.role == Region::Role::First && !meeting.inPlaceOf(to.field));
+  return appliesBeta ? action.beta : 1;
+}
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting);
 

@@ -8,6 +8,8 @@
 //   each element gets at most one part     that part applies beta; elements without one are scaled
 //   sums, the first part covers all of y   the first part applies beta, the others use beta = 1
 //   other sums                             prepareTarget() scales y, all parts use beta = 1
+//
+// Each of several fields is one of these cases (Region::Role), whatever the others are.
 #include "linop/exchange/schedule_executor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -31,51 +33,41 @@ bool sameElements(const Region& from, const DTensor& x, const Region& to, const 
   return source.first == target.first;
 }
 
-// The region of y in field 0 that already has its values because x and y are the same memory there,
-// or NULL. It is in place in the other fields too. Arrays that the library allocates never share
-// memory, so only arrays placed by the user are compared.
-const Region* regionInPlace(const Direction& direction, const Action& action) {
-  if (!action.x->isPlaced() || !action.y->isPlaced())
+// The region of y in a field that already has its values because x and y are the same memory there,
+// or NULL. Arrays that the library allocates never share memory, so only arrays placed by the user
+// are compared.
+const Region* regionInPlace(const Direction& direction, const DTensor& x, const DTensor& y,
+                            int field) {
+  if (!x.isPlaced() || !y.isPlaced())
     return nullptr;
   for (const Part& part : direction.unpacks)
     for (std::size_t i = 0; direction.isOwn(part) && i < part.to.size(); ++i)
-      if (sameElements(part.from[i], *action.x, part.to[i], *action.y))
+      if (part.to[i].field == field && sameElements(part.from[i], x, part.to[i], y))
         return &part.to[i];
   return nullptr;
 }
 
-// Scales by beta the elements of y to which no part applies beta. Returns true if the first part
-// can apply beta to its elements. If the action is in place, neither the region in place nor the
-// elements whose values the user sets are written.
-bool prepareTarget(const Direction& direction, const Action& action, const Region* inPlace,
-                   Combine combine, BlockQueue& queue) {
-  // With sums, no part is known to be the first for all elements, unless it covers the target.
-  const bool firstAppliesBeta = !direction.sums || (direction.coversTarget && !inPlace);
-  for (int field = 0; field < action.fields(); ++field) {
-    DTensor& y = action.target(field);
-    if (combine == Combine::Max) {
-      fillWithLowest(y);
-    } else if (!direction.sums) {
-      for (const Region& region : direction.zeros)
-        scaleRegion(action.beta, region, y, &queue);
-      for (std::size_t i = 0; !inPlace && i < direction.userValues.size(); ++i)
-        scaleRegion(action.beta, direction.userValues[i], y, &queue);
-    } else if (inPlace) {
-      clearAround(*inPlace, y);
-    } else if (!firstAppliesBeta) {
-      scaleArray(action.beta, y);
-    }
+// Scales by beta the elements of y to which no part applies beta. If a field is in place, neither
+// the region in place nor the elements whose values the user sets are written.
+void prepareTarget(const Direction::Target& target, double beta, DTensor& y, const Region* inPlace,
+                   BlockQueue& queue) {
+  if (!target.sums) {
+    for (const Region& region : target.zeros)
+      scaleRegion(beta, region, y, &queue);
+    for (std::size_t i = 0; !inPlace && i < target.userValues.size(); ++i)
+      scaleRegion(beta, target.userValues[i], y, &queue);
+  } else if (inPlace) {
+    clearAround(*inPlace, y);
+  } else if (!target.isCovered) {
+    // No part is known to be the first for all elements.
+    scaleArray(beta, y);
   }
-  return firstAppliesBeta && combine != Combine::Max;
 }
 
-// Combines the part that stays on this rank, which is read from x. The regions of a field have the
-// same order in each field.
-void combineOwn(const Action& action, const Part& part, Interval chunks, const Region* inPlace,
-                const Meeting& meeting) {
-  const std::size_t perField = part.to.size() / static_cast<std::size_t>(action.fields());
+// Combines the part that stays on this rank, which is read from x.
+void combineOwn(const Action& action, const Part& part, Interval chunks, const Meeting& meeting) {
   part.visit(chunks, [&](const Region& from, const Region& to) {
-    if (!inPlace || &to != inPlace + to.field * perField)
+    if (&to != meeting.inPlaceOf(to.field))
       combineRegion(action, to, viewOf(action.source(from.field), from), meeting);
   });
 }
@@ -86,42 +78,45 @@ void combineOwn(const Action& action, const Part& part, Interval chunks, const R
 // all contributions to one chunk are added while the chunk is in the cache, which reads y once from
 // memory instead of once per rank.
 template <class Peers>
-void sumParts(const Direction& direction, const Action& action, const Region* inPlace,
-              bool firstAppliesBeta, const Meeting& meeting, Peers&& peers) {
-  const bool chunkwise = direction.sameTarget && !inPlace && action.y->space() == Space::Host;
+void sumParts(const Direction& direction, const Action& action, const Meeting& meeting,
+              Peers&& peers) {
+  const bool chunkwise =
+      direction.sameTarget && !meeting.inPlaceOf(0) && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
   for (Index pass = 0; pass < passes; ++pass)
     for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {
       const Part& part = direction.unpacks[i];
       const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
-      Meeting one = meeting;
-      if (firstAppliesBeta && i == 0)
-        one = {Combine::Copy, action.beta, meeting.queue};
       if (direction.isOwn(part))
-        combineOwn(action, part, chunks, inPlace, one);
+        combineOwn(action, part, chunks, meeting);
       else
-        peers.receive(action, i, chunks, one);
+        peers.receive(action, i, chunks, meeting);
     }
 }
 
 // Combines all parts of an action with y; `peers` has receive() and receiveAll() of a carrier.
 template <class Peers>
-void combineParts(const Direction& direction, const Action& action, const Region* inPlace,
-                  Combine combine, Peers&& peers) {
-  for (int field = 0; field < action.fields(); ++field)
-    action.target(field).changed(); // MPI can write directly into the array.
+void combineParts(const Direction& direction, const Action& action,
+                  std::span<const Region* const> inPlace, Combine combine, Peers&& peers) {
   // If each element gets one value, the sum is also the maximum, and it can apply beta.
   if (!direction.sums)
     combine = Combine::Add;
   BlockQueue queue(action.y->context());
-  const bool firstAppliesBeta = prepareTarget(direction, action, inPlace, combine, queue);
+  const Meeting meeting{combine, &queue, inPlace};
+  for (int field = 0; field < action.fields(); ++field) {
+    DTensor& y = action.target(field);
+    y.changed(); // MPI can write directly into the array.
+    if (combine == Combine::Max)
+      fillWithLowest(y);
+    else
+      prepareTarget(direction.targets[field], action.beta, y, meeting.inPlaceOf(field), queue);
+  }
   if (direction.sums) {
-    sumParts(direction, action, inPlace, firstAppliesBeta, {combine, 1, &queue}, peers);
+    sumParts(direction, action, meeting, peers);
   } else {
-    const Meeting meeting{Combine::Copy, action.beta, &queue};
     for (const Part& part : direction.unpacks)
       if (direction.isOwn(part))
-        combineOwn(action, part, part.chunks.all(), inPlace, meeting);
+        combineOwn(action, part, part.chunks.all(), meeting);
     peers.receiveAll(action, meeting);
   }
   queue.flush();
@@ -173,14 +168,16 @@ ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& executor, Space spa
 // The communicator numbers its tags, so all ranks must create their executors in the same order.
 // The carriers of the expected memory space are created here, so the first action allocates
 // nothing.
-ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
-                                   TenonDataType type, const std::string& owner,
-                                   const CarrierPolicy& policy, int fields)
-    : comm_(comm), tag_(comm->nextTag()), elementBytes_(dataTypeSize(type)), owner_(owner),
-      policy_(policy) {
-  for (const Sense sense : {Sense::Forward, Sense::Adjoint})
+ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, std::span<const FieldSchedule> fields,
+                                   const std::string& owner, const CarrierPolicy& policy)
+    : comm_(comm), tag_(comm->nextTag()), owner_(owner), policy_(policy) {
+  for (const Sense sense : {Sense::Forward, Sense::Adjoint}) {
     directions_[static_cast<std::size_t>(sense)] =
-        makeDirection(schedule, sense == Sense::Forward, comm->rank(), elementBytes_, fields);
+        makeDirection(fields, sense == Sense::Forward, comm->rank());
+    InPlace& inPlace = inPlace_[static_cast<std::size_t>(sense)];
+    inPlace.tensors.resize(fields.size());
+    inPlace.regions.resize(fields.size());
+  }
   // With this transport a rank can pass on messages of others.
   isWithinRank_ = (comm->size() == 1 || policy.transport != Transport::NodeAware) &&
                   std::ranges::none_of(directions_, hasPeers);
@@ -188,7 +185,7 @@ ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule
 }
 
 std::unique_ptr<Carrier> ScheduleExecutor::makeCarrierFor(Sense sense, Space space) const {
-  return makeCarrier({comm_, tag_, directionOf(sense), elementBytes_, policy_, owner_}, space);
+  return makeCarrier({comm_, tag_, directionOf(sense), policy_, owner_}, space);
 }
 
 Wire::Reach ScheduleExecutor::reachIn(Space space) const {
@@ -257,16 +254,29 @@ std::string ScheduleExecutor::describeTransport() const {
 }
 
 bool ScheduleExecutor::isInPlace(const Action& action) const {
-  return regionInPlaceOf(action) != nullptr;
+  return regionsInPlace(action).front() != nullptr;
 }
 
-const Region* ScheduleExecutor::regionInPlaceOf(const Action& action) const {
+std::span<const Region* const> ScheduleExecutor::regionsInPlace(const Action& action) const {
   InPlace& last = inPlace_[static_cast<std::size_t>(action.sense)];
-  if (last.x != action.x->placement() || last.y != action.y->placement()) {
-    const Region* region = regionInPlace(directionOf(action.sense), action);
-    last = {action.x->placement(), action.y->placement(), region};
+  for (int field = 0; field < action.fields(); ++field) {
+    const DTensor &x = action.source(field), &y = action.target(field);
+    InPlace::Tensors& tensors = last.tensors[static_cast<std::size_t>(field)];
+    if (tensors.x == x.placement() && tensors.y == y.placement())
+      continue;
+    tensors = {x.placement(), y.placement()};
+    last.regions[static_cast<std::size_t>(field)] =
+        regionInPlace(directionOf(action.sense), x, y, field);
   }
-  return last.region;
+  return last.regions;
+}
+
+Sent ScheduleExecutor::sent(Sense sense) const {
+  Sent sent;
+  for (const Part& part : directionOf(sense).packs)
+    if (!directionOf(sense).isOwn(part))
+      sent += {1, part.bytes};
+  return sent;
 }
 
 void ScheduleExecutor::begin(const Action& action) {
@@ -282,7 +292,7 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
   if (watch)
     watch->looks(*this, action);
   if (isWithinRank_)
-    combineParts(directionOf(action.sense), action, regionInPlaceOf(action), combine, NoPeers());
+    combineParts(directionOf(action.sense), action, regionsInPlace(action), combine, NoPeers());
   else
     orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
   if (watch)
@@ -290,19 +300,21 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 }
 
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
-  combineParts(directionOf(action.sense), action, regionInPlaceOf(action), combine, carrier);
+  combineParts(directionOf(action.sense), action, regionsInPlace(action), combine, carrier);
   carrier.end(action);
 }
 
 OwnScheduleExecutor::OwnScheduleExecutor(const Schedule& schedule, TenonDataType type, int rank) {
+  const FieldSchedule field{schedule, type};
   for (const Sense sense : {Sense::Forward, Sense::Adjoint})
     directions_[static_cast<std::size_t>(sense)] =
-        makeDirection(schedule, sense == Sense::Forward, rank, dataTypeSize(type));
+        makeDirection(std::span(&field, 1), sense == Sense::Forward, rank);
 }
 
 void OwnScheduleExecutor::run(const Action& action) const {
   const Direction& direction = directions_[static_cast<std::size_t>(action.sense)];
-  combineParts(direction, action, regionInPlace(direction, action), Combine::Add, NoPeers());
+  const Region* const inPlace = regionInPlace(direction, *action.x, *action.y, 0);
+  combineParts(direction, action, std::span(&inPlace, 1), Combine::Add, NoPeers());
 }
 
 } // namespace tenon

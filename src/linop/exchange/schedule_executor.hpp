@@ -17,7 +17,7 @@
 // Elements whose values the user sets (user ghosts) are not written either.
 //
 // An action of several fields (linear_op.hpp) is one exchange, in which each part has the elements
-// of all fields. It is in place in all fields or in none.
+// of all fields. Each field has a schedule and an element type, and is in place or not.
 #pragma once
 
 #include "linop/carriers/carrier.hpp"
@@ -31,9 +31,10 @@ class ScheduleExecutor {
 public:
   // Collective. Throws TENON_ERR_SUPPORT if the transport "shared" is requested and the node has no
   // arena.
-  // Its actions have that many fields.
-  ScheduleExecutor(const CommPtr& comm, const Schedule& schedule, TenonDataType type,
-                   const std::string& owner, const CarrierPolicy& policy, int fields = 1);
+  // Its actions have these fields. Throws TENON_ERR_SUPPORT if these cannot be one exchange
+  // (makeDirection()).
+  ScheduleExecutor(const CommPtr& comm, std::span<const FieldSchedule> fields,
+                   const std::string& owner, const CarrierPolicy& policy);
   ScheduleExecutor(const ScheduleExecutor&) = delete;
   ScheduleExecutor& operator=(const ScheduleExecutor&) = delete;
 
@@ -42,8 +43,11 @@ public:
   // instead of their sum; every target element must have a contribution.
   void end(const Action& action, Combine combine = Combine::Add);
 
-  // True if x and y wrap the same array and elements that stay on the rank keep their addresses.
+  // For one field: true if x and y wrap the same array and elements that stay on the rank keep
+  // their addresses.
   bool isInPlace(const Action& action) const;
+  // What this rank sends in an action.
+  Sent sent(Sense sense) const;
   // Whether this rank sends and receives nothing. Its actions then use no carrier and do not
   // advance others: begin() does nothing, and the kernels of end() can be recorded in a graph.
   bool isWithinRank() const noexcept { return isWithinRank_; }
@@ -87,7 +91,7 @@ private:
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
   // The memory that MPI reads and writes for arrays in this space. Collective.
   Wire::Reach reachIn(Space space) const;
-  const Region* regionInPlaceOf(const Action& action) const;
+  std::span<const Region* const> regionsInPlace(const Action& action) const;
   void combineAll(Carrier& carrier, const Action& action, Combine combine);
   Carriage& carriage(Space space);
   Carrier& carrierOf(Sense sense, Space space) {
@@ -96,15 +100,17 @@ private:
 
   CommPtr comm_;
   int tag_;
-  Index elementBytes_;
   std::string owner_;
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense
   bool isWithinRank_ = false;
-  // The region of y that is in place in an action of these tensors.
+  // The regions that are in place, by field, or NULL; and for which tensors they were found.
   struct InPlace {
-    std::uint64_t x = 0, y = 0; // DTensor::placement()
-    const Region* region = nullptr;
+    struct Tensors {
+      std::uint64_t x = 0, y = 0; // DTensor::placement()
+    };
+    std::vector<Tensors> tensors;
+    std::vector<const Region*> regions;
   };
   mutable std::array<InPlace, 2> inPlace_; // by sense, of the last action
   std::map<const ElementList*, DeviceList> deviceLists_;
