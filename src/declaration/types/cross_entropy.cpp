@@ -114,10 +114,15 @@ public:
 
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(2, 4);
-    return {.settings = {{"loss_reduction", draw.of<std::string>({"mean", "sum"})}},
-            .inputs = {shape},
-            .target = labelsShape(shape),
-            .classes = shape[kClasses]};
+    Example example{.settings = {{"loss_reduction", draw.of<std::string>({"mean", "sum"})}},
+                    .inputs = {shape},
+                    .target = labelsShape(shape),
+                    .classes = shape[kClasses]};
+    if (shape.size() == 4 && draw.chance(50)) {
+      example.settings.emplace_back("area", draw.of<std::string>({"gauss", "cells"}));
+      example.settings.emplace_back("area_dim", draw.between(2, 3));
+    }
+    return example;
   }
 
 private:
