@@ -4,6 +4,7 @@
 // of samples and of labels and by area on a sphere, and against numbers of PyTorch.
 #include "run_layer.hpp"
 
+#include "support/finds_a_fault.hpp"
 #include "sys/traps.hpp"
 
 #include <cmath>
@@ -16,7 +17,7 @@ using test::gathered;
 using test::onWorld;
 
 struct Pixels {
-  Shape logits; // [samples, classes, space...]
+  Shape logits = {2, 3, 4, 5}; // [samples, classes, space...]
   std::string reduction = "mean", weights = "none", area = "none";
   Index areaDim = 2;
   TenonDataType type = TENON_FLOAT64;
@@ -107,10 +108,11 @@ void setTargets(Layer& layer, const Pixels& p, const Layout& labels, const Layou
   layer.setTargetWeights(given);
 }
 
-void expectAnswer(const Pixels& p, const Layout& logits, const Layout& labels,
+// The layer of `made` against the formula for p; both are equal unless a fault is looked for.
+void expectAnswer(const Pixels& p, const Pixels& made, const Layout& logits, const Layout& labels,
                   const Layout& weights) {
-  const Ref<Layer> layer = layerOf(p);
-  setTargets(*layer, p, labels, weights);
+  const Ref<Layer> layer = layerOf(made);
+  setTargets(*layer, made, labels, weights);
   test::Step step(layer, logits, p.type);
   fillByIndex(*step.x, [&](Index i) { return p.logit(i); });
   step.apply();
@@ -141,7 +143,7 @@ Shape weightsShape(const Pixels& p) {
 
 // Layouts of logits, labels and weights are drawn independently, uneven and with empty blocks.
 void expectInDrawnLayouts(const Pixels& p, test::LayoutDraw& draw) {
-  expectAnswer(p, test::drawInput(draw, p.logits), test::drawInput(draw, p.labelsShape()),
+  expectAnswer(p, p, test::drawInput(draw, p.logits), test::drawInput(draw, p.labelsShape()),
                test::drawInput(draw, weightsShape(p)));
 }
 
@@ -183,8 +185,24 @@ TEST(PixelLabels, AllowEmptyBlocks) {
     LayoutSpec spec = onWorld(p.logits, "S" + std::to_string(dim)).spec();
     spec.cuts[dim].assign(test::world()->size() + 1, 0);
     spec.cuts[dim].back() = spec.shape[dim];
-    expectAnswer(p, Layout(spec), onWorld(p.labelsShape(), "R"), onWorld(p.labelsShape(), "S2"));
+    expectAnswer(p, p, Layout(spec), onWorld(p.labelsShape(), "R"), onWorld(p.labelsShape(), "S2"));
   }
+}
+
+TEST(PixelLabels, FormulasSeeFaults) {
+  const Pixels p{.weights = "element", .area = "gauss"};
+  const auto isSeen = [&](const Pixels& made) {
+    return test::findsAFault([&] {
+      expectAnswer(p, made, onWorld(p.logits, "S1"), onWorld(p.labelsShape(), "S0"),
+                   onWorld(weightsShape(made), "B"));
+    });
+  };
+  EXPECT_FALSE(isSeen(p));
+  for (const Pixels& wrong :
+       {Pixels{.reduction = "sum", .weights = "element", .area = "gauss"},
+        Pixels{.weights = "sample", .area = "gauss"}, Pixels{.area = "gauss"},
+        Pixels{.weights = "element"}, Pixels{.weights = "element", .area = "poles", .areaDim = 3}})
+    EXPECT_TRUE(isSeen(wrong)) << wrong.text();
 }
 
 // torch.nn.functional.cross_entropy of PyTorch 2 in float64: its loss and four elements of its
