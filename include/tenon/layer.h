@@ -38,7 +38,7 @@
  *  | flatten              | n, c, B, R, P             |                                         |
  *  | elementwise          | S0, S1, ..., B, R, P      | P for scale and identity only           |
  *  | dropout, add, concat | S0, S1, ..., B, R, P      |                                         |
- *  | cross-entropy        | n, c, B, R                | c splits the classes                    |
+ *  | cross-entropy        | n, c, d, h, w, B, R       | c splits the classes                    |
  *  | mean squared error   | S0, S1, ..., B, R         |                                         |
  *
  *  Any labels can be combined on the axes of a process grid. TenonLayerSetSignature() or the option
@@ -388,10 +388,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool froz
 /** @brief Sets the target of a loss for the next evaluations. Local; call on all ranks.
  *  @param[in] layer   loss, see tenon/layer_types.h
  *  @param[in] target  tensor with the target, in any layout on the same process grid: for
- *                     cross-entropy, int64 or int32 labels [samples] with classes counted from 0;
- *                     for the other losses, float32 or float64 values of the input's shape. It is
- *                     held by reference and read by TenonLayerApply(); it may be in either memory
- *                     space.
+ *                     cross-entropy, int64 or int32 labels [samples, space...] with classes
+ *                     counted from 0; for the other losses, float32 or float64 values of the
+ *                     input's shape. It is held by reference and read by TenonLayerApply(); it may
+ *                     be in either memory space.
  *  @return TENON_ERR_TYPE  the layer is not a loss, or it is a gradientpenalty whose settings need
  *                          no target
  *  @see    TenonLayerSetTargetWeights()
@@ -401,7 +401,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
 
 /** @brief Sets the weights of a loss for the next evaluations. Local; call on all ranks.
  *  @param[in] layer    loss whose setting loss_weights is "sample" or "element"
- *  @param[in] weights  tensor of the layer's data type, of shape [samples] or of the input's shape,
+ *  @param[in] weights  tensor of the layer's data type, of shape [samples] or the target's shape,
  *                      in any layout on the same communicator; values must be finite and >= 0, and
  *                      not all 0. It is held by reference and read by TenonLayerApply(), which
  *                      returns TENON_ERR_ARG for other values; it may be in either memory space.

@@ -141,7 +141,9 @@
  *  Losses are layers that compare their input with a target (TenonLayerSetTarget()). With the input
  *  x, the target t and d = x - t:
  *
- *  - "crossentropy": for each sample log sum exp x - x[label]; x is [samples, classes].
+ *  - "crossentropy": for each label log sum exp x - x[label], over the classes; x is [samples,
+ *    classes, space...] and the labels are [samples, space...], with any dimensions of space or
+ *    none.
  *  - "meansquarederror": for each element d^2.
  *  - "meanabsoluteerror": for each element |d|; the derivative is 0 where d is 0.
  *  - "huber": for each element d^2 / 2 if |d| <= delta, otherwise delta (|d| - delta / 2).
@@ -160,9 +162,9 @@
  *
  *  The setting loss_weights gives the terms weights (TenonLayerSetTargetWeights()): "sample", with
  *  a tensor [samples], or "element", with a tensor of the target's shape. A weight of 0 masks a
- *  term. The mean is divided by the sum of the weights. "crossentropy" has weights of samples only.
- *  In "relativel2" the weights of elements multiply the squares in both norms. In "gradientpenalty"
- *  a difference has the weight of its lower grid point.
+ *  term. The mean is divided by the sum of the weights. In "relativel2" the weights of elements
+ *  multiply the squares in both norms. In "gradientpenalty" a difference has the weight of its
+ *  lower grid point.
  *
  *  Settings: loss_reduction and loss_weights; delta for huber; epsilon for relativel2; members and
  *  alpha (1: fair) for crps; spacing, periodic and with_target for gradientpenalty.

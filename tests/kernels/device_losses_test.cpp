@@ -6,9 +6,9 @@
 #include "kernels/draw.hpp"
 #include "kernels/rows/cross_entropy.hpp"
 #include "kernels/rows/losses.hpp"
+#include "kernels/rows/softmax.hpp"
 
 #include <limits>
-#include <utility>
 
 namespace tenon::test {
 
@@ -74,39 +74,44 @@ void expectSameDifferences(const DifferenceBox& box, Index elements, Index owned
 
 TYPED_TEST(DeviceLosses, CrossEntropy) {
   using T = TypeParam;
-  const std::pair<Index, Index> shapes[] = {{0, 7},   {1, 7},    {63, 7},
-                                            {300, 7}, {9000, 7}, {20, 5000}};
-  for (const auto& [rows, cols] : shapes) {
+  for (const AxisShape& shape :
+       {AxisShape{0, 7, 1}, AxisShape{1, 7, 1}, AxisShape{63, 7, 1}, AxisShape{300, 7, 1},
+        AxisShape{9000, 7, 1}, AxisShape{20, 5000, 1}, AxisShape{3, 7, 100},
+        AxisShape{2, 40, 10}}) {
     Draw draw(6);
-    const Index first = 2, classes = cols + 4;
-    const auto z = draw.reals<T>(rows * cols, -5, 5), w = draw.reals<T>(rows, 0, 1);
+    const Index n = shape.outer * shape.inner, logits = n * shape.n;
+    const Index first = 2, classes = shape.n + 4;
+    const auto z = draw.reals<T>(logits, -5, 5), w = draw.reals<T>(n, 0, 1);
     std::vector<std::int64_t> label;
-    for (Index r = 0; r < rows; ++r)
+    for (Index i = 0; i < n; ++i)
       label.push_back(draw.integer(0, classes - 1));
     expectSame<T>([&](Arrays<T>& on) {
-      const T *logits = on.copyOf(z), *weights = on.copyOf(w);
+      const T *in = on.copyOf(z), *weights = on.copyOf(w);
       std::int64_t* labels = on.copyOf(label);
-      T *m = on.newArray(rows), *s = on.newArray(rows), *p = on.newArray(rows),
-        *dz = on.newArray(rows * cols);
+      T *m = on.newArray(n), *s = on.newArray(n), *p = on.newArray(n), *scaled = on.newArray(n),
+        *dz = on.newArray(logits);
       T* loss = on.newArray(1);
-      rowMax(on.context(), rows, cols, logits, m);
-      sumExpShifted(on.context(), rows, cols, logits, m, s);
-      pickLabel(on.context(), rows, cols, logits, labels, first, p);
-      crossEntropyAdjoint(on.context(), rows, cols, logits, m, s, labels, first, weights, dz);
-      for (const T* values : {m, s, p})
-        on.record(values, rows);
-      on.record(dz, rows * cols);
-      sumOfLosses(on.context(), rows, m, s, p, weights, 0.25, loss);
+      axisMaxima(on.context(), shape, in, m);
+      sumExpShifted(on.context(), shape, in, m, s);
+      pickLabel(on.context(), shape, in, labels, first, p);
+      crossEntropyAdjoint(on.context(), shape, in, m, s, labels, first, weights, dz);
+      // Weights of labels, times those of rows of `inner` labels.
+      const ElementWeights<T> own{weights, 1}, byRow{weights, 1, weights, shape.inner, shape.outer};
+      scaledWeights(on.context(), n, byRow, 0.25, scaled);
+      for (const T* values : {m, s, p, scaled})
+        on.record(values, n);
+      on.record(dz, logits);
+      sumOfLosses(on.context(), n, m, s, p, own, 0.25, loss);
       on.record(loss, 1);
-      sumOfLosses<T>(on.context(), rows, m, s, p, nullptr, 0, loss);
+      sumOfLosses<T>(on.context(), n, m, s, p, {}, 0, loss);
       on.record(loss, 1);
-      EXPECT_EQ(firstBadLabel<T>(on.context(), rows, labels, nullptr, classes), -1);
-      if (rows < 20)
+      EXPECT_EQ(firstBadLabel<T>(on.context(), n, labels, {}, classes), -1);
+      if (n < 20)
         return;
       auto bad = label;
       bad[19] = classes;
       bad[17] = -1;
-      EXPECT_EQ(firstBadLabel<T>(on.context(), rows, on.copyOf(bad), nullptr, classes), 17);
+      EXPECT_EQ(firstBadLabel<T>(on.context(), n, on.copyOf(bad), {}, classes), 17);
     });
   }
 }

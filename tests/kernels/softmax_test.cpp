@@ -6,6 +6,7 @@
 
 #include "kernels/draw.hpp"
 #include "kernels/host_context.hpp"
+#include "kernels/rows/softmax.hpp"
 #include "sys/traps.hpp"
 
 #include <cmath>
@@ -39,16 +40,17 @@ TYPED_TEST(Softmax, PiecesOfSplitClassesGiveTheLoss) {
       for (Index c = 0; c < cols; ++c)
         local.push_back(z[size_t(r * classes + cuts[part] + c)]);
     parts.push_back(local);
-    rowMax<T>(test::hostContext(), rows, cols, local.data(), piece.data());
+    axisMaxima<T>(test::hostContext(), {rows, cols, 1}, local.data(), piece.data());
     for (size_t r = 0; r < m.size(); ++r)
       m[r] = std::max(m[r], piece[r]);
   }
   for (size_t part = 0; part < parts.size(); ++part) {
     const Index cols = cuts[part + 1] - cuts[part];
-    sumExpShifted<T>(test::hostContext(), rows, cols, parts[part].data(), m.data(), piece.data());
+    sumExpShifted<T>(test::hostContext(), {rows, cols, 1}, parts[part].data(), m.data(),
+                     piece.data());
     for (size_t r = 0; r < s.size(); ++r)
       s[r] += piece[r];
-    pickLabel<T>(test::hostContext(), rows, cols, parts[part].data(), label.data(), cuts[part],
+    pickLabel<T>(test::hostContext(), {rows, cols, 1}, parts[part].data(), label.data(), cuts[part],
                  piece.data());
     for (size_t r = 0; r < p.size(); ++r)
       p[r] += piece[r];
@@ -58,8 +60,8 @@ TYPED_TEST(Softmax, PiecesOfSplitClassesGiveTheLoss) {
   for (size_t part = 0; part < parts.size(); ++part) {
     const Index cols = cuts[part + 1] - cuts[part];
     std::vector<T> dz(parts[part].size());
-    crossEntropyAdjoint<T>(test::hostContext(), rows, cols, parts[part].data(), m.data(), s.data(),
-                           label.data(), cuts[part], dloss.data(), dz.data());
+    crossEntropyAdjoint<T>(test::hostContext(), {rows, cols, 1}, parts[part].data(), m.data(),
+                           s.data(), label.data(), cuts[part], dloss.data(), dz.data());
     for (Index r = 0; r < rows; ++r) {
       long double sum = 0;
       for (Index c = 0; c < classes; ++c)
@@ -82,9 +84,9 @@ TYPED_TEST(Softmax, NoClassesGiveNeutralPieces) {
   using T = TypeParam;
   const std::int64_t label[] = {0, 1};
   std::vector<T> m(2), s(2, T(9)), p(2, T(9)), shift(2);
-  rowMax<T>(test::hostContext(), 2, 0, nullptr, m.data());
-  sumExpShifted<T>(test::hostContext(), 2, 0, nullptr, shift.data(), s.data());
-  pickLabel<T>(test::hostContext(), 2, 0, nullptr, label, 0, p.data());
+  axisMaxima<T>(test::hostContext(), {2, 0, 1}, nullptr, m.data());
+  sumExpShifted<T>(test::hostContext(), {2, 0, 1}, nullptr, shift.data(), s.data());
+  pickLabel<T>(test::hostContext(), {2, 0, 1}, nullptr, label, 0, p.data());
   EXPECT_EQ(m, std::vector<T>(2, -std::numeric_limits<T>::infinity()));
   EXPECT_EQ(s, std::vector<T>(2));
   EXPECT_EQ(p, std::vector<T>(2));
@@ -97,10 +99,10 @@ TYPED_TEST(Softmax, LargeLogitsDoNotOverflow) {
   const std::int64_t label = 7;
   const T one = 1;
   std::vector<T> m(1), s(1), p(3);
-  rowMax<T>(test::hostContext(), 1, 3, z.data(), m.data());
-  sumExpShifted<T>(test::hostContext(), 1, 3, z.data(), m.data(), s.data());
-  crossEntropyAdjoint<T>(test::hostContext(), 1, 3, z.data(), m.data(), s.data(), &label, 0, &one,
-                         p.data());
+  axisMaxima<T>(test::hostContext(), {1, 3, 1}, z.data(), m.data());
+  sumExpShifted<T>(test::hostContext(), {1, 3, 1}, z.data(), m.data(), s.data());
+  crossEntropyAdjoint<T>(test::hostContext(), {1, 3, 1}, z.data(), m.data(), s.data(), &label, 0,
+                         &one, p.data());
   EXPECT_EQ(p, (std::vector<T>{T(0.5), T(0.5), T(0)}));
 }
 
@@ -108,7 +110,7 @@ TEST(Softmax, MaximumKeepsNaN) {
   const NoTraps noTraps; // NaN is compared
   const double z[] = {1, std::numeric_limits<double>::quiet_NaN(), 2};
   double m = 0;
-  rowMax<double>(test::hostContext(), 1, 3, z, &m);
+  axisMaxima<double>(test::hostContext(), {1, 3, 1}, z, &m);
   EXPECT_TRUE(std::isnan(m));
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/host_context.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/rows/cross_entropy.hpp"
+#include "kernels/rows/softmax.hpp"
 #include "kernels/thread_count.hpp"
 #include "sys/traps.hpp"
 
@@ -76,18 +77,20 @@ TYPED_TEST(LoopThreads, DropoutGivesTheSameBits) {
 TYPED_TEST(LoopThreads, SoftmaxGivesTheSameBits) {
   using T = TypeParam;
   Draw draw(33);
-  for (Index cols : {10, 1001}) {
-    const Index rows = kManyElements / cols;
+  for (const AxisShape& shape :
+       {AxisShape{kManyElements / 10, 10, 1}, AxisShape{kManyElements / 1001, 1001, 1},
+        AxisShape{2, 10, kManyElements / 20}}) {
+    const Index cols = shape.n, rows = shape.outer * shape.inner;
     const auto z = draw.reals<T>(rows * cols, -4, 4), dloss = draw.reals<T>(rows, -1, 1);
     std::vector<std::int64_t> label;
     for (Index r = 0; r < rows; ++r)
       label.push_back(draw.integer(0, cols));
     expectSameForAllThreads("softmax", [&] {
       std::vector<T> m(rows), s(rows), dz(z.size());
-      rowMax<T>(test::hostContext(), rows, cols, z.data(), m.data());
-      sumExpShifted<T>(test::hostContext(), rows, cols, z.data(), m.data(), s.data());
-      crossEntropyAdjoint<T>(test::hostContext(), rows, cols, z.data(), m.data(), s.data(),
-                             label.data(), 1, dloss.data(), dz.data());
+      axisMaxima<T>(test::hostContext(), shape, z.data(), m.data());
+      sumExpShifted<T>(test::hostContext(), shape, z.data(), m.data(), s.data());
+      crossEntropyAdjoint<T>(test::hostContext(), shape, z.data(), m.data(), s.data(), label.data(),
+                             1, dloss.data(), dz.data());
       for (const auto* more : {&s, &dz})
         append(m, *more);
       return m;

@@ -2,9 +2,10 @@
 // The loss of ensembles against its definitions: the plain score as the integral over y of the
 // squared difference between the distribution of the members and that of the target, the fair one
 // by pairs of members; values and gradients in every layout, with members of a sample on different
-// ranks, with weights, and by area.
+// ranks, with weights, and by area. The definitions see the other score's factor.
 #include "run_layer.hpp"
 #include "support/draws.hpp"
+#include "support/finds_a_fault.hpp"
 
 #include <algorithm>
 
@@ -110,10 +111,10 @@ WantedScore scoreByDefinition(const EnsembleCase& c, const std::vector<double>& 
   return wanted;
 }
 
-void expectEnsemble(const EnsembleCase& c, const Layout& input,
+void expectEnsemble(const EnsembleCase& c, const Layout& input, double alphaOfLayer,
                     TenonDataType type = TENON_FLOAT64) {
   const Ref<Layer> layer = test::layerWith("crps", {{"members", c.members},
-                                                    {"alpha", c.alpha},
+                                                    {"alpha", alphaOfLayer},
                                                     {"loss_reduction", c.reduction},
                                                     {"loss_weights", c.weights},
                                                     {"area", c.area}});
@@ -158,7 +159,7 @@ TEST(Crps, EqualsItsDefinitionInEveryLayout) {
   int number = 0;
   for (const EnsembleCase& c : ensembles())
     for (const std::string& split : test::splitsOf(c.input()))
-      ASSERT_NO_FATAL_FAILURE(expectEnsemble(c, onWorld(c.input(), split),
+      ASSERT_NO_FATAL_FAILURE(expectEnsemble(c, onWorld(c.input(), split), c.alpha,
                                              ++number % 4 == 0 ? TENON_FLOAT32 : TENON_FLOAT64));
 }
 
@@ -168,9 +169,19 @@ TEST(Crps, EqualsItsDefinitionInDrawnLayouts) {
     const EnsembleCase c = ensembles()[std::size_t(i) % ensembles().size()];
     const Layout input = test::drawInput(draw, c.input());
     if (!input.holdsPartialSums()) {
-      ASSERT_NO_FATAL_FAILURE(expectEnsemble(c, input));
+      ASSERT_NO_FATAL_FAILURE(expectEnsemble(c, input, c.alpha));
     }
   }
+}
+
+// 1 / E for 1 / (E - 1), and the reverse; one member has no pair.
+TEST(Crps, TheDefinitionSeesTheOtherFactor) {
+  for (const EnsembleCase& c : ensembles())
+    if (c.members > 1) {
+      EXPECT_TRUE(test::findsAFault([&] {
+        expectEnsemble(c, onWorld(c.input(), "S0"), c.alpha > 0.5 ? 0 : 1);
+      })) << c.text();
+    }
 }
 
 // Equal members attract nothing to each other: the derivative of |d| is 0 at 0.

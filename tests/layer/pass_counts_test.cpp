@@ -3,45 +3,12 @@
 // are those that its passes send, by the log: for every layer (layer_cases.hpp) in random layouts,
 // with norms, maxima, halos and data that circulate within kernels; in training, in the adjoint and
 // in inference; and in a container that recomputes.
-#include "compile/prices/pass_prices.hpp"
 #include "layer_run.hpp"
+#include "sent_in.hpp"
 #include "support/draws.hpp"
-#include "sys/log/log.hpp"
-
-#include <utility>
 
 namespace tenon::test {
 namespace {
-
-using Sent = std::pair<Index, Index>; // messages and bytes of this rank
-
-template <class Call>
-Sent sentIn(Call&& call) {
-  static const int event = logEvent("CountedPass");
-  logEnable(true);
-  logReset();
-  {
-    const LogScope scope(event);
-    call();
-  }
-  logEnable(false);
-  for (const EventRecord& record : logSnapshot())
-    if (record.event == "CountedPass")
-      return {record.messages, record.bytes};
-  return {};
-}
-
-Sent countedFrom(const CompiledNetwork& network, const Pass& pass) {
-  const MovementTarget target = MovementPolicy::fromOptions().on(*world());
-  const Index elementBytes = network.network().elementBytes;
-  Sent sum;
-  for (const PassMove& move : movesOf(network, network.list(), pass)) {
-    const Traffic sent = sentFor(move, world()->rank(), /*isOwn=*/true, elementBytes, target);
-    sum.first += move.times * sent.messages;
-    sum.second += move.times * sent.elements * elementBytes;
-  }
-  return sum;
-}
 
 // A loss converts its target when it is set, from a layout that the network does not know.
 bool hasTarget(const MapList& list) {

@@ -2,9 +2,13 @@
 // Spherical harmonic transforms on all ranks against their definition in plain loops
 // (support/sphere_reference.hpp), against torch-harmonics, and against a harmonic written by hand;
 // their adjoints are the transposed matrices. All labels are tried, on grids of one and two axes.
+// The definition sees faults that such transforms invite.
 #include "run_layer.hpp"
 #include "support/draws.hpp"
+#include "support/finds_a_fault.hpp"
 #include "support/sphere_reference.hpp"
+
+#include <functional>
 
 namespace tenon {
 namespace {
@@ -187,6 +191,85 @@ TEST(HarmonicTransforms, EqualTorchHarmonics) {
     for (const auto& [y, x] : points)
       some.push_back(field[std::size_t(y * 8 + x)]);
     test::expectNear(some, w.y, 1e-14, w.grid);
+  }
+}
+
+// A transform of 6 x 8 points, whose last order is the last that 8 columns resolve, and whether the
+// definition tells its values and gradients from those of a fault.
+class FaultyTransform {
+public:
+  struct Results {
+    std::vector<double> y, dx;
+  };
+  explicit FaultyTransform(bool isSynthesis)
+      : isSynthesis_(isSynthesis),
+        from_(isSynthesis ? coefficientsOf(c_, 1, 2) : fieldOf(c_, 1, 2)),
+        to_(isSynthesis ? fieldOf(c_, 1, 2) : coefficientsOf(c_, 1, 2)),
+        want_{product(isSynthesis, isSynthesis, from_, 0), adjointOf(isSynthesis)} {}
+
+  // The layer's results, with another setting if one is named.
+  Results results(const char* setting = "", const SettingValue& other = {}) const {
+    test::Settings settings = settingsOf(c_, isSynthesis_);
+    for (auto& [name, value] : settings)
+      if (name == std::string(setting))
+        value = other;
+    test::Step step(test::layerWith(isSynthesis_ ? "inversesht" : "sht", settings),
+                    onWorld(from_, isSynthesis_ ? "S3" : "S2"));
+    test::fillFrom(*step.x, elementsOf(from_));
+    step.apply();
+    test::fillFrom(*step.dy, elementsOf(to_, 3));
+    step.adjoint();
+    return {gathered(*step.y), gathered(*step.dx)};
+  }
+  // The same with coefficients times a factor of their place among the orders.
+  Results scaled(const std::function<double(Index)>& factor) const {
+    Results wrong = results();
+    std::vector<double>& c = isSynthesis_ ? wrong.dx : wrong.y;
+    for (std::size_t i = 0; i < c.size(); ++i)
+      c[i] *= factor(Index(i) / (2 * c_.degrees) % c_.orders);
+    return wrong;
+  }
+  // The adjoint of this direction, or the other direction in its place.
+  std::vector<double> adjointOf(bool isSynthesis) const {
+    return product(isSynthesis, !isSynthesis_, to_, 3);
+  }
+  bool isSeen(const Results& got) const {
+    return test::findsAFault([&] {
+      test::expectNear(got.y, want_.y, 1e-13, "values");
+      test::expectNear(got.dx, want_.dx, 1e-13, "gradients");
+    });
+  }
+
+private:
+  std::vector<double> product(bool isSynthesis, bool toField, const Shape& x, int seed) const {
+    return test::multiplied(c_.matrix(isSynthesis), toField, std::size_t(c_.rows * c_.columns),
+                            std::size_t(2 * c_.orders * c_.degrees), elementsOf(x, seed));
+  }
+
+  SphereCase c_ = cases()[0];
+  bool isSynthesis_;
+  Shape from_, to_;
+  Results want_;
+};
+
+TEST(HarmonicTransforms, TheDefinitionSeesFaults) {
+  for (const bool isSynthesis : {false, true}) {
+    const FaultyTransform transform(isSynthesis);
+    EXPECT_FALSE(transform.isSeen(transform.results()));
+    // The norm, the sign, the rows and the weights of another transform.
+    EXPECT_TRUE(transform.isSeen(transform.results("norm", std::string("schmidt"))));
+    EXPECT_TRUE(transform.isSeen(transform.results("sign", false)));
+    EXPECT_TRUE(transform.isSeen(transform.results("first_row", std::string("south"))));
+    EXPECT_TRUE(transform.isSeen(transform.results("grid", std::string("cells"))));
+    // Orders above 0 counted once, the last one twice, and folded orders read as natural ones.
+    const auto m = [](Index place) { return double(orderAtPlace(place, 5)); };
+    EXPECT_TRUE(transform.isSeen(transform.scaled([&](Index i) { return m(i) > 0 ? 0.5 : 1.0; })));
+    EXPECT_TRUE(transform.isSeen(transform.scaled([&](Index i) { return m(i) == 4 ? 2.0 : 1.0; })));
+    EXPECT_TRUE(
+        transform.isSeen(transform.scaled([&](Index i) { return (1 + m(i)) / (1 + double(i)); })));
+    FaultyTransform::Results other = transform.results();
+    other.dx = transform.adjointOf(!isSynthesis);
+    EXPECT_TRUE(transform.isSeen(other));
   }
 }
 

@@ -2,8 +2,12 @@
 // Spherical convolutions on all ranks against an independent implementation: dense matrices of both
 // transforms from their definition (support/sphere_reference.hpp), and complex products in plain
 // loops; output, input gradient and parameter gradients, with every label. Weights of 1 return
-// fields of the band. Factors of degrees are compared with their formulas.
+// fields of the band. Messages and bytes are counted. Factors of degrees are compared with their
+// formulas.
+#include "declaration/core/types.hpp"
+#include "geometry/schedule/traffic.hpp"
 #include "run_layer.hpp"
+#include "sent_in.hpp"
 #include "support/draws.hpp"
 #include "support/sphere_reference.hpp"
 
@@ -221,6 +225,78 @@ TEST(SphericalConvolution, EqualsTheDefinitionInDrawnLayouts) {
     if (!input.holdsPartialSums()) {
       ASSERT_NO_FATAL_FAILURE(expectConvolution(c, input, ""));
     }
+  }
+}
+
+// Rows to orders to degrees and back are four exchanges, in each of which a rank sends all but its
+// own part to each other rank; by weights of modes, rows to orders and back are two. The adjoint
+// sends as much. The log counts it, plans predict it, and the expected numbers are products.
+TEST(SphericalConvolution, SendsCoefficientsByCount) {
+  const Index ranks = world()->size(), batch = 2, channels = 3, modes = 12;
+  if (modes % ranks != 0)
+    GTEST_SKIP() << "12 orders are not split evenly";
+  const SphereCase sphere{.rows = modes, .columns = 24, .degrees = modes, .orders = modes};
+  for (const char* weights : {"degree", "mode", "shared"}) {
+    const Convolution c{.in = sphere,
+                        .out = sphere,
+                        .batch = batch,
+                        .inputs = channels,
+                        .outputs = channels,
+                        .weights = weights,
+                        .bias = false};
+    const Ref<Layer> layer = layerOf(c);
+    test::Step step(layer, onWorld(c.field(), "S2"));
+    test::fillFrom(*step.x, elementsOf(c.field()));
+    test::fillFrom(*step.dy, elementsOf(c.output(), 3));
+    const Index own = modes / ranks, complexBytes = 16, exchanges = c.weights == "degree" ? 4 : 2;
+    const test::Sent wanted = {exchanges * (ranks - 1),
+                               exchanges * batch * channels * own * (modes - own) * complexBytes};
+    const CompiledNetwork& network = layer->setup({onWorld(c.field(), "S2")}).network();
+    EXPECT_EQ(test::countedFrom(network, applyPass(network.list(), network.order())), wanted);
+    EXPECT_EQ(test::sentIn([&] { step.apply(); }), wanted) << weights;
+    EXPECT_EQ(test::countedFrom(network, adjointPass(network.list(), {true}, network.order())),
+              wanted);
+    EXPECT_EQ(test::sentIn([&] { step.adjoint(); }), wanted) << weights;
+  }
+}
+
+// Fields of 1 and of 1/4 degree with 384 channels in float32 on many ranks, whose traffic follows
+// from the layouts of the maps. The wanted megabytes that a rank sends, there and back, are those
+// of P rows of the field to orders, 8 C y M (1 - 1/P) / P, and of the triangle of the coefficients,
+// 4 C L (L + 1) (1 - 1/P) / P; the layer sends the square with its zeros.
+TEST(SphericalConvolution, SendsOfLargeFieldsFollowFromLayouts) {
+  struct Case {
+    Index rows, degrees;
+    int ranks;
+    Index messages;
+    double megabytes;
+  };
+  const Index channels = 384;
+  for (const Case& c : {Case{721, 720, 4, 12, 897}, Case{721, 720, 64, 252, 74},
+                        Case{180, 180, 4, 12, 56}, Case{180, 180, 64, 252, 4.6}}) {
+    const auto layer = makeDeclaration("sphericalconv");
+    layer->set("in_channels", channels);
+    layer->set("out_channels", channels);
+    layer->set("degrees", c.degrees);
+    layer->set("grid", std::string(c.rows == 721 ? "poles" : "gauss"));
+    const Layout input({.shape = {1, channels, c.rows, c.rows == 721 ? 1440 : 360},
+                        .grid = Grid::make({c.ranks}),
+                        .properties = {Property::shard(2)}});
+    const Form form = layer->form({input}, {});
+    const MapList list = layer->maps(form, layer->storageLayouts(form));
+    ASSERT_EQ(list.operators().size(), 4u);
+    Index messages = 0;
+    double square = 0, circles = 0;
+    for (std::size_t k = 0; k < 4; ++k)
+      for (int rank = 0; rank < c.ranks; ++rank) {
+        const Flow flow =
+            countFlow(list.operators()[k].from, list.operators()[k].to, rank, Role::Source);
+        (k == 1 || k == 2 ? square : circles) += double(flow.others.elements) * 4e-6 / c.ranks;
+        messages += rank == c.ranks / 2 ? flow.others.messages : 0;
+      }
+    EXPECT_EQ(messages, c.messages);
+    const double triangle = square * double(c.degrees + 1) / double(2 * c.degrees);
+    EXPECT_NEAR(circles + triangle, c.megabytes, 0.01 * c.megabytes);
   }
 }
 

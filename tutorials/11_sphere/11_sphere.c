@@ -9,25 +9,30 @@
  * First the solver is compared with an exact solution, the wave of Rossby and Haurwitz. Then a
  * model of many degrees is the truth for one of half as many: the closure learns what the missing
  * degrees do, and is used from a start that it has never seen, beside the bare model. The numbers
- * do not depend on the number of processes.
+ * do not depend on the number of processes. A closure that was trained in PyTorch (train.py) is
+ * read from its file instead, and gives the numbers that PyTorch gives.
  *
  *   mpiexec -n 4 11_sphere
- *   mpiexec -n 4 11_sphere -degrees 22 -train 200 -tenon_log_view
+ *   mpiexec -n 4 11_sphere -degrees 22 -train 400 -tenon_log_view
+ *   mpiexec -n 4 11_sphere -degrees 11 -closure tutorials/11_sphere/closure.pt2
+ *   mpiexec -n 4 11_sphere -picture globe && python3 tutorials/11_sphere/picture.py globe
  */
 #include "flow.h"
+#include "picture.h"
 #include "window.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kReports = 4, kWindows = 5, kUnseen = 1000, kHalvings = 3 };
+enum { kReports = 4, kWindows = 5, kUnseen = 1000, kHalvings = 3, kText = 1024 };
 
 static const double kStep = 0.04, kDamping = 10, kRate = 5e-3, kWaveTime = 0.5;
 
 typedef struct Experiment {
   int rank;
   TenonInt degrees, train, use;
+  char model[kText], picture[kText];
   TenonPartition processes;
   Solver truth, coarse;
   Closure closure;
@@ -42,9 +47,14 @@ static TenonErrorCode DeclareOptions(void) {
 
   TenonCall(TenonOptionsDeclare(me, "degrees", TENON_OPTION_INT, "22",
                                 "degrees of the model; the truth has twice as many", NULL));
-  TenonCall(TenonOptionsDeclare(me, "train", TENON_OPTION_INT, "200", "training steps", NULL));
+  TenonCall(TenonOptionsDeclare(me, "train", TENON_OPTION_INT, "400", "training steps", NULL));
   TenonCall(
       TenonOptionsDeclare(me, "use", TENON_OPTION_INT, "40", "time steps of the comparison", NULL));
+  TenonCall(TenonOptionsDeclare(me, "closure", TENON_OPTION_STRING, "",
+                                "file of a closure from PyTorch, instead of training one", NULL));
+  TenonCall(TenonOptionsDeclare(me, "picture", TENON_OPTION_STRING, "",
+                                "file, without .txt, for the vorticities that picture.py draws",
+                                NULL));
   return TENON_SUCCESS;
 }
 
@@ -57,10 +67,12 @@ static TenonErrorCode Create(MPI_Comm comm, Experiment* x) {
   TenonCall(TenonOptionsGetInt("-", "degrees", &x->degrees));
   TenonCall(TenonOptionsGetInt("-", "train", &x->train));
   TenonCall(TenonOptionsGetInt("-", "use", &x->use));
+  TenonCall(TenonOptionsGetString("-", "closure", x->model, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "picture", x->picture, kText, NULL));
   TenonCall(TenonPartitionCreate(comm, 1, &size, &x->processes));
   TenonCall(SolverCreate(x->processes, 2 * *degrees, kStep, kDamping, &x->truth));
   TenonCall(SolverCreate(x->processes, *degrees, kStep, kDamping, &x->coarse));
-  TenonCall(ClosureCreate(&x->coarse, kWindow, &x->closure));
+  TenonCall(ClosureCreate(&x->coarse, x->model, kWindow, &x->closure));
   TenonCall(WindowCreate(&x->coarse, &x->window));
   TenonCall(FlowCreateTruncation(&x->truth, *degrees, &x->truncation));
   TenonCall(SolverCreateField(&x->truth, &x->flow));
@@ -186,7 +198,8 @@ static TenonErrorCode PrintEnergies(Experiment* x) {
   return TENON_SUCCESS;
 }
 
-/* The model with and without the closure, from a start that was not trained on. */
+/* The model with and without the closure, from a start that was not trained on; the last truth is
+ * in samples[0]. */
 static TenonErrorCode Use(Experiment* x) {
   double bare, closed;
   TenonInt step;
@@ -209,7 +222,10 @@ static TenonErrorCode Use(Experiment* x) {
     if (x->rank == 0)
       printf("step %4ld  %.2e  %.2e           %.2f\n", (long)step, bare, closed, closed / bare);
   }
-  return PrintEnergies(x);
+  TenonCall(PrintEnergies(x));
+  if (x->picture[0])
+    TenonCall(PictureWrite(&x->coarse, x->samples[0], x->bare, x->closed, x->picture));
+  return TENON_SUCCESS;
 }
 
 static TenonErrorCode Run(MPI_Comm comm) {
@@ -218,7 +234,8 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(Create(comm, &x));
   TenonCall(CheckWave(&x));
   TenonCall(Check(&x));
-  TenonCall(Train(&x));
+  if (!x.model[0])
+    TenonCall(Train(&x));
   TenonCall(Use(&x));
   TenonCall(Destroy(&x));
   return TENON_SUCCESS;

@@ -8,7 +8,7 @@
 enum { kChannels = 8, kBlocks = 2 };
 
 /* The size of the vorticity, and the unit of the network's output. */
-static const double kScale = 2, kUnit = 1;
+static const double kScale = 2, kUnit = 0.03;
 
 static TenonErrorCode AddLayer(TenonLayer network, TenonLayer* layer) {
   TenonCall(TenonLayerSequentialAdd(network, *layer));
@@ -51,32 +51,55 @@ static TenonErrorCode AddBlock(const Solver* s, TenonLayer network) {
   return AddLayer(network, &layer);
 }
 
-TenonErrorCode ClosureCreate(const Solver* s, int depth, Closure* c) {
+/* Between fields at the points: a new network. */
+static TenonErrorCode AddNetwork(const Solver* s, TenonLayer network) {
   int n;
 
-  c->dt = s->dt;
-  c->depth = depth;
-  c->next = 0;
-  TenonCall(TenonLayerCreateSequential(s->comm, &c->network));
-  TenonCall(AddTransform(s, c->network, "inversesht"));
-  TenonCall(AddMatrix(s, c->network, 1, kChannels));
+  TenonCall(AddMatrix(s, network, 1, kChannels));
   for (n = 0; n < kBlocks; ++n)
-    TenonCall(AddBlock(s, c->network));
-  TenonCall(AddMatrix(s, c->network, kChannels, 1));
-  TenonCall(AddTransform(s, c->network, "sht"));
-  TenonCall(TenonLayerSetDataType(c->network, TENON_FLOAT64));
-  TenonCall(TenonLayerSetStackDepth(c->network, depth));
-  TenonCall(TenonObjectSetFromOptions((TenonObject)c->network));
-  TenonCall(TenonLayerSetUp(c->network, s->spectral));
-  TenonCall(TenonLayerInitialize(c->network, 1));
-  TenonCall(TenonOptimizerCreate(c->network, "adam", &c->optimizer));
-  c->x = (TenonDTensor*)malloc((size_t)depth * sizeof *c->x);
-  for (n = 0; n < depth; ++n)
+    TenonCall(AddBlock(s, network));
+  return AddMatrix(s, network, kChannels, 1);
+}
+
+/* The same from PyTorch. Its transforms are recognised, and become spherical convolutions. */
+static TenonErrorCode AddModel(const Solver* s, TenonLayer network, const char* model) {
+  TenonLayer layer;
+
+  TenonCall(TenonLayerCreateFromModel(s->comm, model, &layer));
+  return AddLayer(network, &layer);
+}
+
+static TenonErrorCode CreateTensors(const Solver* s, Closure* c) {
+  int n;
+
+  c->x = (TenonDTensor*)malloc((size_t)c->depth * sizeof *c->x);
+  for (n = 0; n < c->depth; ++n)
     TenonCall(SolverCreateField(s, &c->x[n]));
   TenonCall(TenonLayerCreateOutput(c->network, 0, &c->y));
   TenonCall(TenonLayerCreateOutputCotangent(c->network, 0, &c->dy));
   TenonCall(TenonLayerCreateInputCotangent(c->network, 0, &c->dx));
   return TENON_SUCCESS;
+}
+
+TenonErrorCode ClosureCreate(const Solver* s, const char* model, int depth, Closure* c) {
+  c->dt = s->dt;
+  c->depth = depth;
+  c->next = 0;
+  TenonCall(TenonLayerCreateSequential(s->comm, &c->network));
+  TenonCall(AddTransform(s, c->network, "inversesht"));
+  if (model[0])
+    TenonCall(AddModel(s, c->network, model));
+  else
+    TenonCall(AddNetwork(s, c->network));
+  TenonCall(AddTransform(s, c->network, "sht"));
+  TenonCall(TenonLayerSetDataType(c->network, TENON_FLOAT64));
+  TenonCall(TenonLayerSetStackDepth(c->network, depth));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)c->network));
+  TenonCall(TenonLayerSetUp(c->network, s->spectral));
+  if (!model[0])
+    TenonCall(TenonLayerInitialize(c->network, 1));
+  TenonCall(TenonOptimizerCreate(c->network, "adam", &c->optimizer));
+  return CreateTensors(s, c);
 }
 
 TenonErrorCode ClosureDestroy(Closure* c) {

@@ -6,7 +6,8 @@
  *
  * N reads and returns coefficients. On the points between, each of two blocks is a spherical
  * convolution, whose weights depend on the degree, and gelu; products with matrices at each point
- * before and after them have kChannels channels. */
+ * before and after them have kChannels channels. What is between the transforms of z and of the
+ * output can also be a network from PyTorch (train.py). */
 #ifndef TUTORIAL_CLOSURE_H
 #define TUTORIAL_CLOSURE_H
 
@@ -21,8 +22,9 @@ typedef struct Closure {
   int depth, next;
 } Closure;
 
-/* `depth` evaluations can wait for their adjoints. Collective. */
-TenonErrorCode ClosureCreate(const Solver* solver, int depth, Closure* closure);
+/* `depth` evaluations can wait for their adjoints. `model` is the file of a network from PyTorch,
+ * or empty for one with random weights. Collective. */
+TenonErrorCode ClosureCreate(const Solver* solver, const char* model, int depth, Closure* closure);
 TenonErrorCode ClosureDestroy(Closure* closure);
 
 /* next <- next + dt kUnit N(z / kScale). With `training` the network saves what its adjoint needs.

@@ -222,13 +222,20 @@ Shape Loss::outputShape(const std::vector<Shape>& inputs) const {
     throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{1}], but {0} needs at least "
                                              "1 element",
                                              title(), fmt::join(x, ",")));
-  if (settings().has("area"))
-    if (const auto area = areaRows(*this, x); area && area->dim == kSamples)
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} weights elements by area, with latitudes in dimension 0, which "
-                              "counts samples; set area_dim",
-                              title()));
+  areaOfTerms(x); // its errors
   return {1};
+}
+
+std::optional<AreaRows> Loss::areaOfTerms(const Shape& x) const {
+  std::optional<AreaRows> area;
+  if (settings().has("area"))
+    area = areaRows(*this, x);
+  if (area && area->dim == kSamples)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} weights elements by area, with latitudes in dimension 0, which "
+                            "counts samples; set area_dim",
+                            title()));
+  return area;
 }
 
 Form Loss::form(const Layouts& inputs, const Choice& choice) const {

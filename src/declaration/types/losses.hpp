@@ -64,11 +64,16 @@ public:
       : Elementwise(type, table), used_(used) {}
   bool takesTarget() const override { return true; }
   bool takesTargetWeights() const override { return text("loss_weights") != "none"; }
-  // Whether there is one term per sample, instead of one per element.
+  // Whether there is one term per sample, instead of one per element of termsLayout().
   virtual bool termsAreSamples() const { return false; }
+  // Whether blocks along this dimension of the input have different terms, not parts of the same.
+  virtual bool splitsTerms(int dim) const { return !termsAreSamples() || dim == kSamples; }
   // The layout of the terms, if the input is read in the layout `use`: one for each element of the
   // input, or fewer.
   virtual Layout termsLayout(const Layout& use) const { return use.withoutHalos(); }
+  // The rows of the terms, with their weights by area, for an input of this shape; none without
+  // such weights. Throws TENON_ERR_SHAPE if the shape has no rows there.
+  virtual std::optional<AreaRows> areaOfTerms(const Shape& x) const;
 
   Shape outputShape(const std::vector<Shape>& inputs) const override;
   Form form(const Layouts& inputs, const Choice& choice) const override;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Instantiates the CUDA kernels and reductions of softmax and cross-entropy (rows/): nvcc compiles
-// this file, and a functor that is not listed is a linker error. Classification losses use the same
-// kernels along the last dimension, where each row is a sample. The functors are in
-// functors/softmax.hpp, functors/axis.hpp and functors/sum.hpp.
+// this file, and a functor that is not listed is a linker error. Both reduce along the dimension of
+// classes. The functors are in functors/softmax.hpp, functors/cross_entropy.hpp, functors/axis.hpp
+// and functors/sum.hpp.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
+#include "kernels/functors/cross_entropy.hpp"
 #include "kernels/functors/softmax.hpp"
 #include "kernels/functors/sum.hpp"
 
@@ -27,6 +28,7 @@ using namespace functors;
   TENON_ELEMENTS(AlongAxis<CrossEntropySlope<T>>)                                                  \
   TENON_ELEMENTS(QuotientSum<T>)                                                                   \
   TENON_ELEMENTS(PickedLabel<T>)                                                                   \
+  TENON_ELEMENTS(ScaledWeight<T>)                                                                  \
   TENON_GROUPS(MaxTo, AxisTerm<T, ElementOf<T>>)                                                   \
   TENON_ENDS(MaxTo, T, StoreGroup<T, T>)                                                           \
   TENON_GROUPS(AddTo, AxisTerm<double, ElementOf<T>>)                                              \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functors (structs with the arrays of a kernel and the operation for one element, for host and
-// device) for the steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term of
-// a sum. Arrays are viewed as [outer, n, inner]; a line is the n elements that differ only in the
-// middle index. x are the inputs, m the maxima of lines, e = exp(x - m), s the sums of e over a
-// line. SoftmaxOfLines computes the whole softmax; all others are single steps.
+// device) for the steps of rows/softmax.hpp, per element and per term of a sum. Arrays are viewed
+// as [outer, n, inner]; a line is the n elements that differ only in the middle index. x are the
+// inputs, m the maxima of lines, e = exp(x - m), s the sums of e over a line. SoftmaxOfLines
+// computes the whole softmax; all others are single steps.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -13,7 +13,6 @@
 #include "sys/types.hpp"
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -271,34 +270,6 @@ struct QuotientOrZero {
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 
-// The derivative of the cross-entropy per row of logits. Labels count over all classes; firstClass
-// is the first class in this array.
-template <class T>
-struct CrossEntropySlope {
-  const T *z, *m, *s, *dloss;
-  const std::int64_t* label;
-  Index cols, firstClass;
-  T* dz;
-  TENON_DEVICE T read(Index at, Index row) const {
-    const bool isLabel = label[row] - firstClass == at - row * cols;
-    const T slope = exponential(z[at] - m[row]) * (dloss[row] / s[row]);
-    return dloss[row] == T(0) ? T(0) : slope - (isLabel ? dloss[row] : T(0));
-  }
-  TENON_DEVICE void write(Index at, T value) const { dz[at] = value; }
-};
-// p = the logit of the row's label, or 0 if its class is not in this array.
-template <class T>
-struct PickedLabel {
-  const T* z;
-  const std::int64_t* label;
-  Index cols, firstClass;
-  T* p;
-  TENON_DEVICE void operator()(Index row) const {
-    const Index c = label[row] - firstClass;
-    p[row] = c >= 0 && c < cols ? z[row * cols + c] : T(0);
-  }
-};
-
 // Terms of sums along the dimension.
 template <class T>
 struct ElementOf {
@@ -316,32 +287,6 @@ template <class T>
 struct ExponentialOf {
   const T *x, *m;
   TENON_DEVICE T operator()(Index at, Index line) const { return exponential(x[at] - m[line]); }
-};
-
-// w (log s + m - p) of a row; null w stands for ones.
-template <class T>
-struct LogLikelihood {
-  using Wide = double;
-  const T *m, *s, *p, *w;
-  TENON_DEVICE double operator()(Index, Index r) const {
-    const double weight = w ? double(w[r]) : 1.0;
-    return weight == 0 ? 0 : weight * (std::log(double(s[r])) + double(m[r]) - double(p[r]));
-  }
-};
-
-// rows - r for row r if its label is not a class, else 0. The maximum over the rows then identifies
-// the first row with such a label. A row of weight 0 needs no label. If w is null, all weights are
-// 1.
-template <class T>
-struct BadLabel {
-  using Wide = Index;
-  const std::int64_t* label;
-  const T* w;
-  Index rows, classes;
-  TENON_DEVICE Index operator()(Index, Index r) const {
-    const bool isBad = label[r] < 0 || label[r] >= classes;
-    return isBad && !(w && w[r] == T(0)) ? rows - r : 0;
-  }
 };
 
 } // namespace tenon::functors

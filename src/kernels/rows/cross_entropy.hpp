@@ -1,48 +1,52 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The local computations of the log-softmax cross-entropy, whose classes can be split over
-// processes. For logits z [rows, cols] = samples x local classes, with m the maximum over all
-// classes, s = sum over all classes of exp(z - m), and p the logit of the label,
+// processes. Logits z are [samples, classes, points] = AxisShape {outer, n, inner}, n of them the
+// classes of this process, and labels are [samples, points]; without points, inner is 1. With m the
+// maximum over all classes, s = sum over all classes of exp(z - m), and p the logit of the label,
 //     loss = log s + m - p,      d loss / dz = softmax - onehot = exp(z - m) / s - [class = label].
-// Every function is local. Calls by the layer, with its reductions over the ranks that share a row:
-//     rowMax(z, m);                   MPI_Allreduce m by MPI_MAX
+// Every function is local. Calls by the layer, with its reductions over the ranks that share the
+// logits of a label:
+//     axisMaxima(z, m)                of rows/softmax.hpp; MPI_Allreduce m by MPI_MAX
 //     sumExpShifted(z, m, s);         MPI_Allreduce s by MPI_SUM
 //     pickLabel(z, label, p);         MPI_Allreduce p by MPI_SUM
 //     sumOfLosses(m, s, p), crossEntropyAdjoint(z, m, s, label, dloss, dz)
 #pragma once
 
 #include "kernels/base/context.hpp"
+#include "kernels/rows/axis_shape.hpp"
+#include "kernels/rows/losses.hpp"
 
 namespace tenon {
 
-// m[r] = max over c of z[r,c], or -infinity for cols = 0. NaN propagates.
+// s = the sum over c of exp(z[sample, c, point] - m).
 template <class T>
-void rowMax(KernelContext& context, Index rows, Index cols, const T* z, T* m);
+void sumExpShifted(KernelContext& context, const AxisShape& shape, const T* z, const T* m, T* s);
 
-// s[r] = sum over c of exp(z[r,c] - m[r]).
+// p = z[sample, label - firstClass, point] if that class is local, else 0.
 template <class T>
-void sumExpShifted(KernelContext& context, Index rows, Index cols, const T* z, const T* m, T* s);
-
-// p[r] = z[r, label[r] - firstClass] if that class is local, else 0.
-template <class T>
-void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
+void pickLabel(KernelContext& context, const AxisShape& shape, const T* z,
                const std::int64_t* label, Index firstClass, T* p);
 
-// Index of the first row whose label is outside [0, classes) and whose weight is not 0, or -1. Null
-// w stands for ones.
+// Index of the first of n labels that is outside [0, classes) and whose weight is not 0, or -1.
 template <class T>
-Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, const T* w,
-                    Index classes);
+Index firstBadLabel(KernelContext& context, Index n, const std::int64_t* label,
+                    const ElementWeights<T>& weights, Index classes);
 
-// *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double. Null w stands for
-// ones. Rows of weight 0 are excluded whatever their logits. If sum is null, nothing is stored.
+// *sum = factor times the sum over n labels of w (log s + m - p), in double. Labels of weight 0 are
+// excluded whatever their logits. If sum is null, nothing is stored.
 template <class T>
-void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
-                 double factor, T* sum);
+void sumOfLosses(KernelContext& context, Index n, const T* m, const T* s, const T* p,
+                 const ElementWeights<T>& weights, double factor, T* sum);
 
-// dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]), or 0 if dloss[r] is
-// 0. dz can be z.
+// to[i] = scale times the weight of label i, for n labels.
 template <class T>
-void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
+void scaledWeights(KernelContext& context, Index n, const ElementWeights<T>& weights, double scale,
+                   T* to);
+
+// dz = dloss (exp(z - m) / s - [firstClass + c = label]), or 0 where dloss is 0; dloss is
+// [samples, points]. dz can be z.
+template <class T>
+void crossEntropyAdjoint(KernelContext& context, const AxisShape& shape, const T* z, const T* m,
                          const T* s, const std::int64_t* label, Index firstClass, const T* dloss,
                          T* dz);
 

@@ -10,6 +10,7 @@
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
 #include "kernels/functors/softmax.hpp"
+#include "kernels/rows/axis_runs.hpp"
 #include "kernels/walks/device_reduce.hpp"
 
 #include <algorithm>
@@ -18,31 +19,6 @@
 namespace tenon {
 
 namespace {
-
-constexpr Index kExponentialCost = 8; // cost of an exponential, in elements moved
-constexpr Index kTogether = 64;       // elements of the inner dimension, whose sums fit the
-                                      // first-level cache
-
-// A run of the inner dimension: its offsets in x and in an array of sums, and its length.
-struct Run {
-  Index x, s, count;
-};
-
-// Calls body(run) for all runs, on several threads. Element k along the dimension has the offsets
-// run.x + k inner + i, for 0 <= i < count.
-template <class Body>
-void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, const Body& body) {
-  const Index runs = (shape.inner + kTogether - 1) / kTogether;
-  parallelRanges(context.threads(), shape.outer * runs,
-                 cost * shape.n * std::min(shape.inner, kTogether), [=](Index begin, Index end) {
-                   for (Index r = begin; r < end; ++r) {
-                     const Index o = r / runs, i = r % runs * kTogether;
-                     body(Run{.x = o * shape.n * shape.inner + i,
-                              .s = o * shape.inner + i,
-                              .count = std::min(kTogether, shape.inner - i)});
-                   }
-                 });
-}
 
 // Calls f.write(offset in x, f.read(offset in x, offset in s)) for each element.
 template <class F>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of the cross-entropy loss of logits z [samples, classes]. Samples and classes can
-// both be split over ranks. The three kernels run in this order, each followed by a reduction:
+// Local kernels of the cross-entropy loss of logits z [samples, classes, space...], for one label
+// at each sample and point of space. All dimensions can be split over ranks. The three kernels run
+// in this order, each followed by a reduction over the ranks that split the classes, or all:
 //
 //   LogitMaxima   m = maxima of z over this rank's classes          -- max over ranks -->
-//   RowSums       s = [sum of exp(z - m), z of the label]           -- sum over ranks -->
+//   LabelSums     s = [sum of exp(z - m), z of the label]           -- sum over ranks -->
 //   NegativeLogLikelihood   this rank's part of
 //                 sum_i w_i (m_i + log s_i - z_label,i)             -- sum over ranks --> loss
 //
@@ -14,15 +15,15 @@
 #include "layer/types/losses.hpp"
 
 #include "dtensor/host_view.hpp"
-#include "kernels/elementwise/pointwise.hpp"
-#include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/rows/cross_entropy.hpp"
-#include "kernels/rows/losses.hpp"
+#include "kernels/rows/softmax.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
+#include "layer/types/loss_weights.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tenon {
 
@@ -32,13 +33,22 @@ constexpr int kClassDim = 1;
 // Inputs of the last kernel; in a weighted mean, the sum of the weights follows.
 constexpr std::size_t kLogits = 0, kMaxima = 1, kSums = 2, kWeightSum = 3;
 
-// This rank's block of a loss, viewed as logits [samples, classes].
+// This rank's block of a loss, whose terms are labels, and its logits [samples, classes, points].
 struct LogitsPart : LossPart {
-  explicit LogitsPart(const LossPart& part) : LossPart(part) {}
-  Index cols() const { return box[kClassDim].size(); } // classes of this rank
-  Index firstClass() const { return box[kClassDim].begin; }
-  Index firstSample() const { return box[kSampleDim].begin; }
+  LogitsPart(const LossPart& part, int position)
+      : LossPart(part), classesHere(use.box(position)[kClassDim]) {
+    shape.outer = rows();
+    shape.n = classesHere.size();
+    for (std::size_t d = kSampleDim + 1; d < box.size(); ++d)
+      shape.inner *= box[d].size();
+  }
+  Index labels() const { return elements(); }
+  Index logits() const { return shape.outer * shape.n * shape.inner; }
+  Index firstClass() const { return classesHere.begin; }
   Index classes() const { return use.shape()[kClassDim]; } // of all ranks
+
+  Interval classesHere;
+  AxisShape shape;
 };
 
 // Largest logits. They do not change the loss, but prevent overflow of the exponentials.
@@ -47,7 +57,7 @@ public:
   explicit LogitMaxima(const LogitsPart& part) : part_(part) {}
   void forwardMany(Inputs z, ParameterUses&, DTensor& m, Buffer*) override {
     visitFloating(part_.type, [&]<class T>(T) {
-      rowMax<T>(m.context(), part_.rows(), part_.cols(), z[0]->data<T>(), m.mutableData<T>());
+      axisMaxima<T>(m.context(), part_.shape, z[0]->data<T>(), m.mutableData<T>());
     });
   }
   std::string describe() const override { return "maxima"; }
@@ -57,22 +67,21 @@ private:
   LogitsPart part_;
 };
 
-// Writes two arrays [samples], one after the other: sums of exp(z - m), and the logit of the label.
-// The rank that has the class of the label writes its logit and all others write 0, so one exchange
-// sums both arrays.
-class RowSums final : public FixedTensorKernel {
+// Writes two arrays of one number per label, one after the other: sums of exp(z - m), and the logit
+// of the label. The rank that has the class of the label writes its logit and all others write 0,
+// so one exchange sums both arrays.
+class LabelSums final : public FixedTensorKernel {
 public:
-  explicit RowSums(const LogitsPart& part) : part_(part) {}
+  explicit LabelSums(const LogitsPart& part) : part_(part) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& sums, Buffer*) override {
     checkLabels();
     const std::int64_t* label = part_.target->value().data<std::int64_t>();
     visitFloating(part_.type, [&]<class T>(T) {
       const T *z = x[0]->data<T>(), *m = x[1]->data<T>();
       T* expSums = sums.mutableData<T>();
-      T* labelLogits = expSums + part_.rows();
-      sumExpShifted<T>(sums.context(), part_.rows(), part_.cols(), z, m, expSums);
-      pickLabel<T>(sums.context(), part_.rows(), part_.cols(), z, label, part_.firstClass(),
-                   labelLogits);
+      T* labelLogits = expSums + part_.labels();
+      sumExpShifted<T>(sums.context(), part_.shape, z, m, expSums);
+      pickLabel<T>(sums.context(), part_.shape, z, label, part_.firstClass(), labelLogits);
     });
   }
   std::string describe() const override { return "sums"; }
@@ -84,15 +93,20 @@ private:
   // is why this kernel cannot be recorded.
   void checkLabels() const {
     const DTensor& labels = part_.target->value();
-    Index badSample = -1;
+    Index bad = -1;
     visitFloating(part_.type, [&]<class T>(T) {
-      badSample = firstBadLabel<T>(labels.context(), part_.rows(), labels.data<std::int64_t>(),
-                                   part_.sampleWeights<T>(), part_.classes());
+      bad = firstBadLabel<T>(labels.context(), part_.labels(), labels.data<std::int64_t>(),
+                             weightsOf<T>(part_), part_.classes());
     });
-    if (badSample >= 0)
-      throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})",
-                                             HostView<const std::int64_t>(labels)[badSample],
-                                             part_.firstSample() + badSample, part_.classes()));
+    if (bad < 0)
+      return;
+    const Shape at = indexOf(part_.box, bad);
+    throw Error(TENON_ERR_ARG,
+                fmt::format("label {} {} is outside [0,{})",
+                            HostView<const std::int64_t>(labels)[bad],
+                            at.size() == 1 ? fmt::format("of sample {}", at[0])
+                                           : fmt::format("at [{}]", fmt::join(at, ",")),
+                            part_.classes()));
   }
 
   LogitsPart part_;
@@ -105,30 +119,25 @@ private:
 class NegativeLogLikelihood final : public LocalKernel {
 public:
   explicit NegativeLogLikelihood(const LogitsPart& part)
-      : part_(part),
-        scaledWeights_(part.rows() * dataTypeSize(part.type),
-                       "cross-entropy weights of the samples", part.context->memory()) {}
+      : part_(part), scaledWeights_(part.labels() * dataTypeSize(part.type),
+                                    "cross-entropy weights of the labels", part.context->memory()) {
+  }
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     KernelContext& context = contribution.context();
-    const Index rows = part_.rows();
+    const Index labels = part_.labels();
     const double scale = part_.scale(x.size() > kWeightSum ? x[kWeightSum] : nullptr);
     visitFloating(part_.type, [&]<class T>(T) {
-      // All ranks that split the classes have the whole loss of a sample; only one of them adds it.
-      const T *sums = x[kSums]->data<T>(), *weights = part_.sampleWeights<T>();
-      sumOfLosses<T>(context, rows, x[kMaxima]->data<T>(), sums, sums + rows, weights,
-                     part_.countsSamples ? scale : 0, placeOf<T>(contribution));
+      // All ranks that split the classes have the whole loss of a label; only one of them adds it.
+      const T* sums = x[kSums]->data<T>();
+      const ElementWeights<T> weights = weightsOf<T>(part_);
+      sumOfLosses<T>(context, labels, x[kMaxima]->data<T>(), sums, sums + labels, weights,
+                     part_.countsTerms ? scale : 0, placeOf<T>(contribution));
       if (!workspace)
         return;
-      arrayCombine(context, Combine::Copy, rows, part_.target->value().data<std::int64_t>(),
+      arrayCombine(context, Combine::Copy, labels, part_.target->value().data<std::int64_t>(),
                    workspace->data<std::int64_t>());
-      // Without weights, the scale is saved as the weight of each sample: the derivatives then have
-      // one code path.
-      const Index one = 1;
-      if (weights)
-        axpby<T>(context, rows, static_cast<T>(scale), weights, T(0), weightsIn<T>(*workspace));
-      else
-        fillBlock(context, 1, &rows, static_cast<T>(scale), weightsIn<T>(*workspace), &one);
+      scaledWeights<T>(context, labels, weights, scale, weightsIn<T>(*workspace));
     });
   }
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
@@ -136,7 +145,7 @@ public:
     visitFloating(part_.type, [&]<class T>(T) {
       // Adjoints write the gradient directly to the cotangent of z. Only tangents, which are called
       // rarely, need the gradient as a separate array.
-      const Index elements = part_.rows() * part_.cols();
+      const Index elements = part_.logits();
       const Index bytes = elements * dataTypeSize(part_.type);
       if (gradient_.bytes() < bytes)
         gradient_ = Buffer(bytes, "cross-entropy gradient", part_.context->memory());
@@ -152,7 +161,7 @@ public:
     if (!dx[0])
       return;
     visitFloating(part_.type, [&]<class T>(T) {
-      scaleByNumber<T>(dContribution.context(), part_.rows(), placeOf<T>(dContribution),
+      scaleByNumber<T>(dContribution.context(), part_.labels(), placeOf<T>(dContribution),
                        weightsIn<T>(*point.workspace), scaledWeights_.data<T>());
       gradient<T>(point, scaledWeights_.data<T>(), dx[0]->mutableData<T>());
     });
@@ -162,18 +171,17 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // In the workspace, the scaled weights [samples] follow the labels [samples].
+  // In the workspace, the scaled weights follow the labels.
   template <class T>
   T* weightsIn(Buffer& workspace) const {
-    return reinterpret_cast<T*>(workspace.data<std::int64_t>() + part_.rows());
+    return reinterpret_cast<T*>(workspace.data<std::int64_t>() + part_.labels());
   }
   // g = w (softmax - onehot)
   template <class T>
   void gradient(const KernelPoint& point, const T* weights, T* g) const {
-    crossEntropyAdjoint<T>(*part_.context, part_.rows(), part_.cols(),
-                           point.inputs[kLogits]->data<T>(), point.inputs[kMaxima]->data<T>(),
-                           point.inputs[kSums]->data<T>(), point.workspace->data<std::int64_t>(),
-                           part_.firstClass(), weights, g);
+    crossEntropyAdjoint<T>(*part_.context, part_.shape, point.inputs[kLogits]->data<T>(),
+                           point.inputs[kMaxima]->data<T>(), point.inputs[kSums]->data<T>(),
+                           point.workspace->data<std::int64_t>(), part_.firstClass(), weights, g);
   }
 
   LogitsPart part_;
@@ -187,11 +195,11 @@ private:
 // layouts.
 std::unique_ptr<LocalKernel> makeCrossEntropyKernel(const KernelSite& at) {
   return makeLossKernel(at, [&](const LossPart& loss) -> std::unique_ptr<LocalKernel> {
-    const LogitsPart part(loss);
+    const LogitsPart part(loss, loss.use.grid().position(at.rank));
     if (at.name() == "maxima")
       return std::make_unique<LogitMaxima>(part);
     if (at.name() == "sums")
-      return std::make_unique<RowSums>(part);
+      return std::make_unique<LabelSums>(part);
     return std::make_unique<NegativeLogLikelihood>(part);
   });
 }

@@ -165,7 +165,7 @@ public:
     const DTensor& target = part_.target->value();
     const RelativeScale scale{.scale = part_.scale(x.size() > 2 ? x[2] : nullptr),
                               .epsilon = epsilon_,
-                              .isCounted = part_.countsSamples};
+                              .isCounted = part_.countsTerms};
     visitFloating(part_.type, [&]<class T>(T) {
       const T* errorSquares = x[1]->data<T>();
       const T* targetSquares = errorSquares + part_.rows();
@@ -194,17 +194,12 @@ std::unique_ptr<LocalKernel> makeRelativeL2Kernel(const KernelSite& at) {
   });
 }
 
-namespace {
-
-// The global index of an element of a row-major box.
 Shape indexOf(const Box& box, Index element) {
   Shape index(box.size());
   for (std::size_t d = box.size(); d-- > 0; element /= box[d].size())
     index[d] = box[d].begin + element % box[d].size();
   return index;
 }
-
-} // namespace
 
 TargetUse::TargetUse(const Layer& layer, const SourceEntry& entry)
     : layer_(layer), of_(entry.of), use_(entry.use) {}
@@ -352,16 +347,18 @@ private:
     std::array<Index, kMaxDims> along{}, nowhere{};
     along[area.dim] = 1;
     scaleArray(0, contribution);
-    if (contribution.localElements() > 0)
+    if (part_.countsTerms && contribution.localElements() > 0)
       blockMultiplyAdd<T>(contribution.context(), weights.ndim(), extent.data(), T(1),
                           area.values<T>(), along.data(), weights.data<T>(),
                           weights.strides().data(), placeOf<T>(contribution), nowhere.data());
   }
-  // The number of this rank's terms per weight, or the sum of their weights by area. If a term is a
-  // sample, all ranks that share the sample have its weight, and one of them counts it.
+  // The number of this rank's terms per weight, or the sum of their weights by area. All ranks that
+  // share a term, such as a whole sample, have its weight, and one of them counts it.
   double timesEach() const {
+    if (!part_.countsTerms)
+      return 0;
     if (termsAreSamples_)
-      return part_.countsSamples ? 1 : 0;
+      return 1;
     const Index rows = part_.weighsElements ? 0 : part_.rows();
     const Index elementsOfRow = rows == 0 ? 1 : part_.elements() / rows;
     if (!part_.area || part_.area->rows == 0)
@@ -380,29 +377,29 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   const int position = use.grid().position(layer.comm()->rank());
   LossPart part{.use = use,
                 .box = terms.box(position),
-                .countsSamples = true,
+                .countsTerms = true,
                 .terms = 1,
                 .isMean = loss.value<std::string>("loss_reduction") == "mean",
                 .type = layer.dataType(),
                 .context = contextOf(layer.comm(), layer.space()),
                 .target = {},
                 .weights = {}};
-  // If a dimension other than the samples is split, several ranks have parts of the same sample.
-  // Only the rank with coordinate 0 along the grid axis that splits it counts the sample.
+  // If a dimension is split that does not split the terms, such as classes, several ranks have
+  // parts of the same term. Only the rank with coordinate 0 along the grid axis that splits it
+  // counts it.
   for (int axis = 0; axis < use.grid().axes() && position >= 0; ++axis)
-    part.countsSamples &= !use.property(axis).isShard() ||
-                          use.property(axis).dim == LossPart::kSampleDim ||
-                          use.grid().coordinate(position, axis) == 0;
+    part.countsTerms &= !use.property(axis).isShard() || loss.splitsTerms(use.property(axis).dim) ||
+                        use.grid().coordinate(position, axis) == 0;
   // The mean is over the terms of all ranks: count them by the global shape.
   for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : terms.shape().size()); ++d)
     part.terms *= static_cast<double>(terms.shape()[d]);
-  if (const auto area = loss.settings().has("area") ? areaRows(loss, use.shape()) : std::nullopt) {
+  if (const auto area = loss.areaOfTerms(use.shape())) {
     if (!part.box.empty() && position >= 0)
       part.area = std::make_shared<const LossArea>(*area, part.box, part.type, *part.context);
     // The weights by area of one sphere sum to 1, so those of all terms to the number of spheres
     // (samples, channels and levels).
     if (!loss.termsAreSamples())
-      part.terms /= double(use.shape()[area->dim]) * double(area->longitudes);
+      part.terms /= double(terms.shape()[area->dim]) * double(area->longitudes);
   }
   const std::string weights = loss.value<std::string>("loss_weights");
   part.weighsElements = weights == "element";

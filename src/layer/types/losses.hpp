@@ -75,12 +75,12 @@ T* placeOf(DTensor& number) {
 struct LossArea; // loss_weights.hpp
 
 // The block of a loss on one rank: its box of x, and what the kernels need to scale the terms. A
-// term is an element of x or a whole sample (index of dimension 0).
+// term is an element of x, a label, or a whole sample (index of dimension 0).
 struct LossPart {
-  Layout use;         // distribution of x over the ranks, as the kernels read it
-  Box box;            // of this rank's terms: of x without a halo, or of samples of an ensemble
-  bool countsSamples; // true on one of the ranks that share the same samples, which counts them
-  double terms;       // number of terms on all ranks, or the sum of their weights by area
+  Layout use; // distribution of x over the ranks, as the kernels read it
+  Box box;    // of this rank's terms: of x without a halo, of samples of an ensemble, of labels
+  bool countsTerms; // true on one of the ranks that share the same terms, which counts them
+  double terms;     // number of terms on all ranks, or the sum of their weights by area
   bool isMean;
   bool weighsElements = false, weighsSamples = false;
   TenonDataType type;
@@ -105,6 +105,9 @@ struct LossPart {
 
   static constexpr int kSampleDim = 0;
 };
+
+// The global index of an element of a row-major box.
+Shape indexOf(const Box& box, Index element);
 
 // Makes one kernel of a loss, at set-up on each rank; `at` identifies the layer and the kernel. It
 // is the sum of the weights if the kernel has the name "weights", otherwise the result of

@@ -7,10 +7,12 @@
 !
 ! First the solver is compared with an exact solution, the wave of Rossby and Haurwitz. Then a model of many degrees is
 ! the truth for one of half as many: the closure learns what the missing degrees do, and is used from a start that it has
-! never seen, beside the bare model. The numbers do not depend on the number of processes.
+! never seen, beside the bare model. The numbers do not depend on the number of processes. A closure that was trained in
+! PyTorch (../../11_sphere/train.py) is read from its file instead, and gives the numbers that PyTorch gives.
 !
 !   mpiexec -n 4 fortran_11_sphere
-!   mpiexec -n 4 fortran_11_sphere -degrees 22 -train 200 -tenon_log_view
+!   mpiexec -n 4 fortran_11_sphere -degrees 22 -train 400 -tenon_log_view
+!   mpiexec -n 4 fortran_11_sphere -degrees 11 -closure tutorials/11_sphere/closure.pt2
 program sphere
   use mpi_f08
   use spectral_closure
@@ -31,10 +33,13 @@ program sphere
   type(tenon_layer) :: truncation
   type(tenon_dtensor) :: flow ! of the truth
   type(tenon_dtensor) :: samples(0:steps), bare, closed, work
+  character(len=:), allocatable :: model
 
   call declare_int('degrees', '22', 'degrees of the model; the truth has twice as many')
-  call declare_int('train', '200', 'training steps')
+  call declare_int('train', '400', 'training steps')
   call declare_int('use', '40', 'time steps of the comparison')
+  call tenon_options_declare('11_sphere', 'closure', TENON_OPTION_STRING, '', &
+    'file of a closure from PyTorch, instead of training one')
   call tenon_options_own_command_line()
   call tenon_initialize('11 Sphere: a spectral model with a closure'//new_line('a'))
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -42,13 +47,14 @@ program sphere
   call tenon_options_get_int('degrees', degrees, prefix='-')
   call tenon_options_get_int('train', training_steps, prefix='-')
   call tenon_options_get_int('use', use_steps, prefix='-')
+  call tenon_options_get_string('closure', model, prefix='-')
   call create()
   call check_wave()
   call flow_start(truth, 0, flow)
   call flow_start(coarse, 1, closed) ! a direction
   call run_truth()
   call window_check(window, coarse, closure, samples, closed, rank)
-  call train()
+  if (model == '') call train()
   call use_closure()
   call destroy()
   call tenon_finalize()
@@ -62,7 +68,7 @@ contains
     call tenon_partition_create(MPI_COMM_WORLD, [processes], line)
     call solver_create(line, MPI_COMM_WORLD, 2*degrees, step_length, damping, truth)
     call solver_create(line, MPI_COMM_WORLD, degrees, step_length, damping, coarse)
-    call closure_create(coarse, steps, closure)
+    call closure_create(coarse, model, steps, closure)
     call window_create(coarse, window)
     call flow_create_truncation(truth, degrees, truncation)
     call solver_create_field(truth, flow)
@@ -149,7 +155,7 @@ contains
       call tenon_optimizer_step(closure%optimizer)
       total = total + loss
       if ((step + 1)*reports/training_steps == step*reports/training_steps) cycle
-      if (rank == 0) print '(a, i4, a, f0.4)', 'training step ', step + 1, ': loss ', total*reports/training_steps
+      if (rank == 0) print '(a, i4, 2a)', 'training step ', step + 1, ': loss ', fixed(total*reports/training_steps, 4)
       total = 0
     end do
   end subroutine train

@@ -6,6 +6,7 @@
 !
 ! N reads and returns coefficients. On the points between, each of two blocks is a spherical convolution, whose weights
 ! depend on the degree, and gelu; products with matrices at each point before and after them have `channels` channels.
+! What is between the transforms of z and of the output can also be a network from PyTorch (../../11_sphere/train.py).
 module spectral_closure
   use spectral_solver
   use tenon
@@ -15,7 +16,7 @@ module spectral_closure
   public :: closure_create, closure_destroy, closure_apply, closure_adjoint
   integer, parameter :: channels = 8, blocks = 2
   ! The size of the vorticity, and the unit of the network's output.
-  real(real64), parameter :: scale = 2, unit = 1
+  real(real64), parameter :: scale = 2, unit = 0.03_real64
 
   type, public :: closure_t
     real(real64) :: dt
@@ -26,9 +27,11 @@ module spectral_closure
     integer :: next
   end type closure_t
 contains
-  ! `depth` evaluations can wait for their adjoints.
-  subroutine closure_create(s, depth, c)
+  ! `depth` evaluations can wait for their adjoints. `model` is the file of a network from PyTorch, or empty for one with
+  ! random weights.
+  subroutine closure_create(s, model, depth, c)
     type(solver_t), intent(in) :: s
+    character(len=*), intent(in) :: model
     integer, intent(in) :: depth
     type(closure_t), intent(out) :: c
     integer :: n
@@ -36,17 +39,17 @@ contains
     c%next = 1
     call tenon_layer_create_sequential(s%comm, c%network)
     call add_transform(s, c%network, 'inversesht')
-    call add_matrix(s, c%network, 1, channels)
-    do n = 1, blocks
-      call add_block(s, c%network)
-    end do
-    call add_matrix(s, c%network, channels, 1)
+    if (model /= '') then
+      call add_model(s, c%network, model)
+    else
+      call add_network(s, c%network)
+    end if
     call add_transform(s, c%network, 'sht')
     call tenon_layer_set_data_type(c%network, TENON_FLOAT64)
     call tenon_layer_set_stack_depth(c%network, depth)
     call tenon_set_from_options(c%network)
     call tenon_layer_set_up(c%network, s%spectral)
-    call tenon_layer_initialize(c%network, 1)
+    if (model == '') call tenon_layer_initialize(c%network, 1)
     call tenon_optimizer_create(c%network, 'adam', c%optimizer)
     allocate (c%x(depth))
     do n = 1, depth
@@ -56,6 +59,28 @@ contains
     call tenon_layer_create_output_cotangent(c%network, 1, c%dy)
     call tenon_layer_create_input_cotangent(c%network, 1, c%dx)
   end subroutine closure_create
+
+  ! Between fields at the points: a new network.
+  subroutine add_network(s, network)
+    type(solver_t), intent(in) :: s
+    type(tenon_layer), intent(in) :: network
+    integer :: n
+    call add_matrix(s, network, 1, channels)
+    do n = 1, blocks
+      call add_block(s, network)
+    end do
+    call add_matrix(s, network, channels, 1)
+  end subroutine add_network
+
+  ! The same from PyTorch. Its transforms are recognised, and become spherical convolutions.
+  subroutine add_model(s, network, model)
+    type(solver_t), intent(in) :: s
+    type(tenon_layer), intent(in) :: network
+    character(len=*), intent(in) :: model
+    type(tenon_layer) :: layer
+    call tenon_layer_create_from_model(s%comm, model, layer)
+    call add_layer(network, layer)
+  end subroutine add_model
 
   subroutine add_layer(network, layer)
     type(tenon_layer), intent(in) :: network

@@ -16,7 +16,7 @@ module spectral_window
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   private
-  public :: window_create, window_destroy, window_forward, window_backward, window_check
+  public :: window_create, window_destroy, window_forward, window_backward, window_check, fixed
   integer, parameter, public :: steps = 8
   integer, parameter :: halvings = 4
   ! The size of the errors of a step, so that losses and gradients are of order 1.
@@ -117,11 +117,23 @@ contains
       remainders(n) = abs(shifted - loss - h*slope)
       h = h/2
     end do
-    if (rank == 0) print '(a, i0, a, f0.5, a, f0.4)', 'loss of ', steps, ' steps with the closure ', loss, &
-      ', its slope by the adjoints ', slope
+    if (rank == 0) print '(a, i0, 4a)', 'loss of ', steps, ' steps with the closure ', fixed(loss, 5), &
+      ', its slope by the adjoints ', fixed(slope, 4)
     if (rank == 0) print '(a, *(1x, f4.2))', 'orders of its remainders:', &
       log(remainders(:halvings - 1)/remainders(1:))/log(2.0_real64)
     call tenon_layer_zero_gradients(closure%network)
     call tenon_destroy(moved(0))
   end subroutine window_check
+
+  ! 0.9144, as C prints it.
+  function fixed(value, digits) result(text)
+    real(real64), intent(in) :: value
+    integer, intent(in) :: digits
+    character(len=:), allocatable :: text
+    character(len=30) :: wide
+    character(len=8) :: form
+    write (form, '(a, i0, a)') '(f30.', digits, ')'
+    write (wide, form) value
+    text = trim(adjustl(wide))
+  end function fixed
 end module spectral_window
