@@ -20,17 +20,7 @@ def export_model(model, inputs, path, names=None, about="", free=True):
     model = _in(model, {}).eval()
     dims = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
     program = torch.export.export(model, tuple(inputs), dynamic_shapes=_as_arguments(model, dims) if free else None)
-    # The operators in a region where autocast is disabled are as those outside.
-    if any(str(node.target) == "wrap_with_autocast" and node.args[2] is False for node in program.graph.nodes):
-        program = program.run_decompositions({})
-    torch.export.save(program, path)
     names = names or list(program.graph_signature.user_inputs)
-    # PyTorch's derivatives of these have constants in float32, whatever the type of the tensors; those of the operations
-    # that they consist of are exact.
-    rounded = ("aten.celu.default", "aten.hardsigmoid.default")
-    if any(str(node.target).replace("_.", ".") in rounded for node in program.graph.nodes):
-        parts = {op: how for op, how in torch.export.default_decompositions().items() if str(op) in rounded}
-        program = program.run_decompositions(parts)
     usual = torch.get_default_dtype()
     try:
         torch.set_default_dtype(torch.float64)
@@ -38,7 +28,10 @@ def export_model(model, inputs, path, names=None, about="", free=True):
             _run(_Exact(_in(program.module(), WIDE)), _disturbed(_values(inputs, WIDE), 2e-16, draw), names) for draw in range(2)]
     finally:
         torch.set_default_dtype(usual)
-    rough = lambda part, draw: _run(_in(model, NARROW), _disturbed(_values(inputs, NARROW), part, draw), names)
+    def rough(part, draw):
+        with _Rounding(draw):
+            return _run(_in(model, NARROW), _disturbed(_values(inputs, NARROW), part, draw), names)
+
     roughs = [rough(1e-7, draw) for draw in range(4)]
     # At a kink, as of relu, a gradient jumps by any amount where an input is rounded; which elements are at a kink differs
     # between any two runs. Inputs that are disturbed by far more than rounding meet more kinks than any run will.
@@ -53,6 +46,11 @@ def export_model(model, inputs, path, names=None, about="", free=True):
     bends = [max([apart(made[name], exact[name]) for name in slopes] + [apart(made_g[p], g, least) for p, g in gradients.items()],
                  default=0.0) for made, made_g in roughs + kinks]
     bend = max(10 * min(bends[:len(roughs)]), 2 * max(bends), 1e-6)
+    alike = lambda made, made_g: all(apart(made[name], roughs[0][0][name]) < 0.1 for name in slopes) and \
+        all(apart(g, roughs[0][1][p], least) < 0.1 for p, g in made_g.items())
+    if bend >= 1 and noise < 0.1 and all(alike(*rough) for rough in roughs):
+        raise ValueError("the graph that torch.export makes of this network has other gradients than the network: it loses "
+                         "torch.no_grad() in a region of torch.autocast(); use detach() there")
     if not (noise < 0.1 and bend < 1 and digits < 1e-3):
         raise ValueError(f"float32 gives this network's results to {noise:.1e} and its gradients to {bend:.1e} only, and float64 "
                          f"gives both to {digits:.1e}, so that no test of them says anything; scale its weights or inputs")
@@ -69,6 +67,7 @@ def export_model(model, inputs, path, names=None, about="", free=True):
             "outputs": [name.removeprefix("out.") for name in exact if name.startswith("out.")],
             "parameters": parameters, "tolerance": {"float64": max(1e-11, 10 * digits), "float32": max(1e-6, 10 * noise), "gradient32": bend},
             "measured": {"float64": digits, "float32": noise}}
+    torch.export.save(program, path)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
         folder = archive.namelist()[0].split("/")[0] + "/tenon/"
         archive.writestr(folder + "test.json", json.dumps(test))
@@ -77,11 +76,36 @@ def export_model(model, inputs, path, names=None, about="", free=True):
     return test
 
 
+class _Rounding(torch.utils._python_dispatch.TorchDispatchMode):
+    """The derivative p (g - sum(p g)) of a softmax p is exactly 0 in PyTorch where p is 1. Where the sum is computed in
+    another order, as over parts of a sequence, it is not: a rounding error times the keys, which are large there."""
+    def __init__(self, draw):
+        super().__init__()
+        self.draw, self.generator = draw, torch.Generator().manual_seed(draw)
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        if self.draw and function is torch.ops.aten._softmax_backward_data.default:
+            g, p, dim = args[:3]
+            size = (g * p).abs().sum(dim, keepdim=True)
+            made = made - 1e-7 * p * size * torch.randn(size.shape, generator=self.generator).to(p.dtype)
+        return made
+
+
+# PyTorch's derivatives of these have constants in float32, whatever the type of the tensors; those of the operations that
+# they consist of are exact.
+EXACT = {"aten.celu": lambda x, alpha=1.0: torch.where(x > 0, x, alpha * torch.expm1(torch.where(x > 0, 0, x) / alpha)),
+         "aten.hardsigmoid": lambda x: torch.clamp(x + 3, 0, 6) / 6}
+# Where the graph of a region without gradients or autocast is among the arguments; what it reads follows.
+REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
+
+
 class _Exact(torch.fx.Interpreter):
     """The graph in float64, whatever types it names. What is computed of constants alone is rounded to the type that it
     has in the graph after each operation; not what is written into it in place."""
     def run_node(self, node):
         known = self.__dict__.setdefault("known", set())
+        self.at = node
         made = super().run_node(node)
         is_tensor, reads = isinstance(made, torch.Tensor), node.all_input_nodes
         memory = lambda v: v.untyped_storage().data_ptr() if isinstance(v, torch.Tensor) else None
@@ -104,8 +128,21 @@ class _Exact(torch.fx.Interpreter):
             target = torch.ops.disco_kernels._disco_s2_contraction_optimized.default
         if str(target) == "aten.copy.default":
             return args[1].to(args[0].dtype).expand_as(args[0]).clone()
+        name = str(target).removesuffix(".default")
+        if name.removesuffix("_") in EXACT:
+            made = EXACT[name.removesuffix("_")](*args, **kwargs)
+            return args[0].copy_(made) if name[-1] == "_" else made
+        if name in REGIONS:
+            return self._region(name, REGIONS[name], args)
         return super().call_function(target, *torch.utils._pytree.tree_map_only(torch.dtype, lambda t: WIDE.get(t, t),
                                                                                 (args, kwargs)))
+
+    def _region(self, name, place, args):
+        inner = _Exact(args[place])
+        outer = dict(zip(inner.graph.find_nodes(op="placeholder"), self.at.args[place + 1:]))
+        inner.known = {node for node, read in outer.items() if read in self.known}
+        with torch.set_grad_enabled(args[0] if place == 1 else torch.is_grad_enabled()):
+            return inner.run(*args[place + 1:])
 
 
 def _as_arguments(model, each):

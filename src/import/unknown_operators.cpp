@@ -41,6 +41,14 @@ constexpr Reason kReasons[] = {
      "triangular_solve matrix_exp Det",
      "matmul, einsum and linalg.vector_norm; factor or solve outside the network, or write out "
      "small matrices"},
+    {"lgamma mvlgamma digamma polygamma igamma* erfinv i0 special_gamma* special_digamma "
+     "special_polygamma special_multigammaln special_psi special_erfinv special_erfcx "
+     "special_ndtri "
+     "special_log_ndtr special_i0* special_i1* special_bessel* special_modified_bessel* "
+     "special_scaled_modified_bessel* special_spherical_bessel* special_zeta special_airy_ai "
+     "special_chebyshev* special_hermite* special_laguerre* special_legendre*",
+     "exp, log, erf, powers, and polynomials, which can fit the function in the range of its "
+     "arguments; no layer computes it"},
     {"MaxUnpool max_unpool", "interpolate or transposed convolutions; no layer keeps the places of "
                              "a maximum"},
     {"torch.ops.disco_kernels.*",

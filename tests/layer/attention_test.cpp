@@ -474,6 +474,40 @@ TEST(Attention, LargeScoresKeepTheDigitsOfDerivatives) {
   }
 }
 
+// Scores of 4500, 0 and -4500: the probabilities are 1, 0 and 0 in float32, and do not depend on
+// queries and keys. A rounding error times a key would be larger than 1e-5.
+TEST(Attention, ScoresThatAreFarApartHaveNoDerivative) {
+  const AttentionCase c{.matrices = 1,
+                        .queries = 6,
+                        .keys = 3,
+                        .features = 1,
+                        .outputs = 9,
+                        .scale = 0.5,
+                        .causal = false};
+  const Ref<Layer> layer = newAttention(c, TENON_FLOAT32);
+  Layouts layouts;
+  for (const Shape& shape : shapesOf(c, 0))
+    layouts.push_back(onWorld(shape, "B"));
+  layer->setUp(layouts);
+  std::vector<Ref<DTensor>> x, d;
+  for (const Layout& layout : layouts) {
+    x.push_back(tensor(layout, TENON_FLOAT32));
+    d.push_back(tensor(layout.dual(), TENON_FLOAT32));
+    test::fillValid(*x.back(), 3 + x.size());
+  }
+  std::fill_n(x[0]->mutableData<float>(), x[0]->localElements(), 100.F);
+  const float keys[] = {90, 0, -90};
+  std::copy_n(keys, 3, x[1]->mutableData<float>());
+  const auto y = tensor(layer->outputLayout(), TENON_FLOAT32),
+             dy = tensor(layer->outputLayout().dual(), TENON_FLOAT32);
+  test::fillValid(*dy, 9);
+  layer->apply(reads(x), *y);
+  layer->applyAdjoint(*dy, writes(d));
+  for (const std::size_t input : {0, 1})
+    for (const double derivative : gathered(*d[input]))
+      EXPECT_EQ(derivative, 0) << "of input " << input;
+}
+
 // Result and cotangents of a query whose keys are all excluded are 0; other queries are not
 // affected.
 TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {

@@ -189,6 +189,8 @@ ModelBuilder::Value ModelBuilder::complexBinary(const std::string& function, Val
     shape.push_back(1);
     return reshape(real, shape);
   };
+  if (function == "pow")
+    return complexPower(a, b);
   const bool isProduct = function == "mul";
   if (isProduct && !a->isComplex())
     std::swap(a, b);
@@ -208,6 +210,61 @@ ModelBuilder::Value ModelBuilder::complexBinary(const std::string& function, Val
   const Value inverse =
       ofParts({binary("div", q.real, size), binary("div", affine(q.imaginary, {-1}, {0}), size)});
   return complexBinary("mul", a, inverse);
+}
+
+// Functions of x + iy by those of x and y; null for others.
+ModelBuilder::Value ModelBuilder::complexUnary(const std::string& function, Value z) {
+  // f(x) g(y) + i h(x) k(y), with a sign.
+  struct Products {
+    std::string_view function, f, g, h, k;
+    double sign;
+  };
+  static constexpr Products kProducts[] = {{"exp", "exp", "cosine", "exp", "sine", 1},
+                                           {"sine", "sine", "cosh", "cosine", "sinh", 1},
+                                           {"cosine", "cosine", "cosh", "sine", "sinh", -1},
+                                           {"sinh", "sinh", "cosine", "cosh", "sine", 1},
+                                           {"cosh", "cosh", "cosine", "sinh", "sine", 1}};
+  const auto times = [&](Value p, Value q) { return binary("mul", p, q); };
+  for (const Products& by : kProducts)
+    if (function == by.function) {
+      const auto [x, y] = partsOf(z);
+      const Value f = unary(std::string(by.f), x),
+                  h = by.h == by.f ? f : unary(std::string(by.h), x);
+      return ofParts({times(f, unary(std::string(by.g), y)),
+                      affine(times(h, unary(std::string(by.k), y)), {by.sign}, {0})});
+    }
+  if (function == "abs") {
+    const auto [x, y] = partsOf(z);
+    return rootOfSquares(binary("add", times(x, x), times(y, y)));
+  }
+  if (function == "log") {
+    const auto [x, y] = partsOf(z);
+    return ofParts({unary("log", unary("abs", z)), angle(y, x)});
+  }
+  if (function == "sqrt")
+    return unary("exp", affine(unary("log", z), {0.5}, {0}));
+  if (function == "tanh")
+    return binary("div", unary("sinh", z), unary("cosh", z));
+  if (function == "reciprocal")
+    return binary("div", ofParts({number(1), number(0)}), z);
+  return nullptr;
+}
+
+// Whole powers, by squares.
+ModelBuilder::Value ModelBuilder::complexPower(Value z, Value power) {
+  const double exponent =
+      power->isKnown() && elements(power->shape) == 1 ? fold(power).numbers()[0] : 0;
+  constexpr double kLargest = 64;
+  if (exponent != std::floor(exponent) || !(exponent >= 1 && exponent <= kLargest))
+    return refuseBinary("pow of complex numbers", z, power);
+  Value result = nullptr;
+  for (auto n = static_cast<Index>(exponent); n > 0; n /= 2) {
+    if (n % 2 == 1)
+      result = result ? binary("mul", result, z) : z;
+    if (n > 1)
+      z = binary("mul", z, z);
+  }
+  return result;
 }
 
 // One dimension of a transform of n points to m coefficients, by exp(-i angle) or, inverse, by

@@ -171,6 +171,10 @@ ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
 }
 
 ModelBuilder::Value ModelBuilder::rounded(Value x, Index type) {
+  if (x->op == ModelOp::Complex) {
+    const Value pairs = rounded(x->inputs[0], type);
+    return pairs == x->inputs[0] ? x : complex(pairs);
+  }
   if (!x->isKnown())
     return x;
   const ModelConstant& before = x->asConstant();

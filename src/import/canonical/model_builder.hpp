@@ -81,6 +81,10 @@ public:
   Value angle(Value y, Value x);
   // Rounds towards 0.
   Value truncated(Value x);
+  // Returns log(exp(unit x) + exp(unit y)) / unit; equal values have half of the derivative each.
+  Value logAddExp(Value x, Value y, double unit = 1);
+  // Returns x log(y), 0 where x is 0, unless y is NaN.
+  Value timesLogarithm(Value x, Value y);
   // Relations gt, ge, lt, le, eq, ne, and the logical `and`, `or` of their results.
   Value compare(const std::string& function, Value a, Value b);
   // Returns a where the condition is not 0, and b elsewhere.
@@ -182,6 +186,9 @@ public:
   // Reduces by mean, sum, max, min or product. `keeps`: extents of 1 stay. Of "max of first" and
   // "min of first" the first of equal elements has the whole derivative, not all of them a share.
   Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
+  // Returns a norm over dimensions, which is that of the magnitudes of complex numbers. Its order
+  // is 0 (counts), infinite, or at least 1.
+  Value vectorNorm(Value x, double order, const std::vector<int>& dims, bool keeps);
   // Returns the index of the largest or smallest element of a dimension, which keeps extent 1; of
   // equal elements the first or the last one.
   Value placeOfExtreme(Value x, int dim, bool isMaximum, bool isLast);
@@ -282,6 +289,10 @@ private:
   ModelValue* make(ModelOp op, ModelValues inputs, Shape shape);
   ModelConstant fold(Value value) const { return weights_.folded(value->asConstant()); }
   bool isFilledWith(Value value, double number) const;
+
+  // -- complex numbers
+  Value complexUnary(const std::string& function, Value z);
+  Value complexPower(Value z, Value power);
 
   // -- constants
   Value foldedUnary(const std::string& function, Value x,

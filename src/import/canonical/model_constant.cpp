@@ -77,10 +77,13 @@ ModelConstant ModelConstant::identified(int identity) const {
 }
 
 ModelConstant ModelConstant::rounded(Index type) const {
-  constexpr Index kHalf = 6, kSingle = 7, kBrain = 13; // PyTorch's type numbers
+  // PyTorch's numbers of types. Both parts of a complex number have the same real type.
+  constexpr Index kHalf = 6, kSingle = 7, kComplexOfHalf = 9, kComplexOfSingle = 10, kBrain = 13;
+  const bool isHalf = type == kHalf || type == kComplexOfHalf,
+             isSingle = type == kSingle || type == kComplexOfSingle;
   // Significant bits of the type, including the implicit one.
-  const int digits = type == kSingle ? 24 : type == kHalf ? 11 : type == kBrain ? 8 : 53;
-  const int smallest = type == kHalf ? -24 : -149; // the smallest positive number is 2^smallest
+  const int digits = isSingle ? 24 : isHalf ? 11 : type == kBrain ? 8 : 53;
+  const int smallest = isHalf ? -24 : -149; // the smallest positive number is 2^smallest
   ModelConstant result = *this;
   for (double& number : result.numbers_) {
     if (!isNumbers_ || digits == 53 || number == 0 || !std::isfinite(number))

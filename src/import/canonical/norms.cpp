@@ -8,6 +8,7 @@
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tenon {
@@ -40,6 +41,25 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
   result->function = method;
   result->dims = dims;
   return keeps ? result : reshape(result, withoutDims);
+}
+
+// The derivative is 0 where the norm is 0, as in PyTorch.
+ModelBuilder::Value ModelBuilder::vectorNorm(Value x, double order, const std::vector<int>& dims,
+                                             bool keeps) {
+  const Value zero = number(0), size = x->isComplex() || order != 2 ? unary("abs", x) : x;
+  if (order == 2)
+    return rootOfSquares(reduce("sum", binary("mul", size, size), dims, keeps));
+  if (order == 1)
+    return reduce("sum", size, dims, keeps);
+  if (std::isinf(order))
+    return reduce(order > 0 ? "max" : "min", size, dims, keeps);
+  if (order == 0)
+    return reduce("sum", compare("ne", size, zero), dims, keeps);
+  if (!(order > 1))
+    return refuse("a norm of this order", "norms of order 0 or infinity, or of at least 1", {1});
+  const Value sum = reduce("sum", binary("pow", size, number(order)), dims, keeps),
+              isZero = compare("eq", sum, zero);
+  return where(isZero, zero, binary("pow", where(isZero, number(1), sum), number(1 / order)));
 }
 
 // A product over dimensions, by halves: elements i and i + n / 2 are multiplied until one is left.

@@ -49,17 +49,9 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
     return x;
   if (x->isKnown())
     return foldedUnary(function, x, parameters);
-  if (x->isComplex() && function == "abs") {
-    const Parts parts = partsOf(x);
-    return rootOfSquares(binary("add", binary("mul", parts.real, parts.real),
-                                binary("mul", parts.imaginary, parts.imaginary)));
-  }
-  if (x->isComplex() && function == "exp") {
-    const Parts parts = partsOf(x);
-    const Value size = unary("exp", parts.real);
-    return ofParts({binary("mul", size, unary("cosine", parts.imaginary)),
-                    binary("mul", size, unary("sine", parts.imaginary))});
-  }
+  if (x->isComplex())
+    if (const Value result = complexUnary(function, x))
+      return result;
   if (function == "neg")
     return affine(x, {-1}, {0});
   if (function == "not") // of a comparison's result, 0 or 1

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Powers, and quotients that are rounded, with their remainders: members of ModelBuilder, which
-// append operators to the canonical graph. No layer computes them, so they are composed of
-// functions, comparisons and choices, such that values and derivatives are those of PyTorch for all
-// arguments. A choice (where) passes the derivative 0 to the value that is not chosen, so that
-// value must have a finite derivative: 0 times infinity is NaN. Class ModelBuilder is in
-// model_builder.hpp.
+// Powers and logarithms, and quotients that are rounded, with their remainders: members of
+// ModelBuilder, which append operators to the canonical graph. No layer computes them, so they are
+// composed of functions, comparisons and choices, such that values and derivatives are those of
+// PyTorch for all arguments. A choice (where) passes the derivative 0 to the value that is not
+// chosen, so that value must have a finite derivative: 0 times infinity is NaN. Class ModelBuilder
+// is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -36,6 +36,22 @@ ModelBuilder::Value ModelBuilder::remainderOf(Value a, Value b, bool isTruncated
     return rest;
   const Value differs = compare("ne", compare("lt", b, zero), compare("lt", rest, zero));
   return where(compare("and", differs, compare("ne", rest, zero)), binary("add", rest, b), rest);
+}
+
+// max(x, y) + log(1 + exp(-|x - y|)). Equal infinities have no difference.
+ModelBuilder::Value ModelBuilder::logAddExp(Value x, Value y, double unit) {
+  const Value distance = where(compare("eq", x, y), number(0), unary("abs", binary("sub", x, y)));
+  return binary("add", binary("max", x, y),
+                affine(unary("softplus", affine(distance, {-unit}, {0})), {1 / unit}, {0}));
+}
+
+ModelBuilder::Value ModelBuilder::timesLogarithm(Value x, Value y) {
+  const Value zero = number(0);
+  const Value isUndefined =
+      compare("or", compare("le", y, zero),
+              compare("eq", y, number(std::numeric_limits<double>::infinity())));
+  const Value isNothing = compare("and", compare("eq", x, zero), isUndefined);
+  return where(isNothing, zero, binary("mul", x, unary("log", where(isNothing, number(1), y))));
 }
 
 // The arc tangent of the smaller coordinate by the larger one, turned by quarters; 0 at the origin.

@@ -65,6 +65,8 @@ ModelBuilder::Value ModelBuilder::fourier(Value x, const std::vector<int>& dims,
   Index& last = shape[static_cast<std::size_t>(dims.back())];
   check(last >= 1, "a Fourier transform needs at least one point");
   last = last / 2 + 1;
+  if (x->isKnown()) // numbers, that are rounded as PyTorch does
+    return ofParts(transformed(x, dims, norm));
   ModelValue* result = make(ModelOp::Fourier, {x}, shape);
   result->dims = dims;
   result->function = norm;

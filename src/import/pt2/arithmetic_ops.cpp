@@ -132,12 +132,6 @@ ModelValues cross(ModelBuilder& b, const Operands& operands, const char*) {
   };
   return {b.binary("sub", product(-1), product(1))};
 }
-// The product of all pairs of elements of two vectors.
-ModelValues outer(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands), y = operands.needed(operands.has("vec2") ? "vec2" : "other");
-  return {b.binary("mul", b.reshape(x, {elements(x->shape), 1}),
-                   b.reshape(y, {1, elements(y->shape)}))};
-}
 ModelValues power(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.binary("pow", self(operands), operands.needed("exponent"))};
 }
@@ -221,10 +215,10 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
                                       {"div", arithmetic, "truediv"},
                                       {"divide", arithmetic, "truediv"},
                                       {"eq", comparison, "eq"},
+                                      {"float_power", power},
                                       {"floor_divide", arithmetic, "floordiv"},
                                       {"fmod", arithmetic, "fmod"},
                                       {"ge", comparison, "ge"},
-                                      {"ger", outer},
                                       {"greater", comparison, "gt"},
                                       {"greater_equal", comparison, "ge"},
                                       {"gt", comparison, "gt"},
@@ -249,7 +243,7 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
                                       {"multiply", arithmetic, "mul"},
                                       {"ne", comparison, "ne"},
                                       {"not_equal", comparison, "ne"},
-                                      {"outer", outer},
+                                      {"positive", unchanged},
                                       {"pow", power},
                                       {"remainder", arithmetic, "mod"},
                                       {"rsub", reversedSub},

@@ -8,6 +8,7 @@
 #include "import/pt2/operator_rows.hpp"
 
 #include <cmath>
+#include <numbers>
 #include <span>
 
 namespace tenon {
@@ -96,6 +97,52 @@ ModelValues linspace(ModelBuilder& b, const Operands& operands, const char*) {
                                                static_cast<double>(steps - 1));
   return {b.constant(ModelConstant::ofNumbers({steps}, std::move(numbers)))};
 }
+// Powers of a base with equidistant exponents.
+ModelValues logspace(ModelBuilder& b, const Operands& operands, const char*) {
+  const double base = operands.real("base", 10);
+  b.check(base > 0, "its base is not positive");
+  return {b.unary("exp", b.affine(linspace(b, operands, "")[0], {std::log(base)}, {0}))};
+}
+// The indices of a triangle of a matrix, rows and columns; `variant` "upper" or "lower".
+ModelValues indicesOfTriangle(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Index rows = operands.integer("row"), columns = operands.integer("col"),
+              offset = operands.integer("offset", 0);
+  b.check(rows >= 0 && columns >= 0, "its extents are negative");
+  b.spend(rows);
+  b.spend(columns);
+  b.spend(rows * columns);
+  std::vector<double> ofRows, ofColumns;
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j)
+      if (*variant == 'u' ? j - i >= offset : j - i <= offset) {
+        ofRows.push_back(static_cast<double>(i));
+        ofColumns.push_back(static_cast<double>(j));
+      }
+  const auto count = static_cast<Index>(ofRows.size());
+  ofRows.insert(ofRows.end(), ofColumns.begin(), ofColumns.end());
+  return {b.constant(ModelConstant::ofNumbers({2, count}, std::move(ofRows), /*isInteger=*/true))};
+}
+// Windows of signals, by their cosine series or ("bartlett") as a triangle. A periodic one (the
+// default) is the beginning of the symmetric one with an element more.
+ModelValues windowOf(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Index n = operands.integer("window_length");
+  b.check(n >= 0 && n <= Index(1) << 23, "its length is out of range");
+  const auto steps = static_cast<double>(operands.flag("periodic", true) ? n : n - 1);
+  const std::string_view kind = variant;
+  const double alpha = kind == "hann"      ? 0.5
+                       : kind == "hamming" ? operands.real("alpha", 0.54)
+                                           : 0.42;
+  const double beta = kind == "hamming" ? operands.real("beta", 0.46) : 0.5,
+               gamma = kind == "blackman" ? 0.08 : 0;
+  std::vector<double> numbers;
+  for (Index i = 0; i < n; ++i) {
+    const double at = n == 1 ? 0 : static_cast<double>(i) / steps;
+    const double series = alpha - beta * std::cos(2 * std::numbers::pi * at) +
+                          gamma * std::cos(4 * std::numbers::pi * at);
+    numbers.push_back(n == 1 ? 1 : kind == "bartlett" ? 1 - std::abs(2 * at - 1) : series);
+  }
+  return {b.constant(ModelConstant::ofNumbers({n}, std::move(numbers)))};
+}
 // The frequencies of a transform of n points at distance d: 0, 1, ..., and then the negative ones.
 ModelValues frequencies(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Index n = operands.integer("n");
@@ -157,6 +204,8 @@ ModelValues weightNorm(ModelBuilder& b, const Operands& operands, const char*) {
 std::span<const Pt2Row> pt2Constants() {
   static constexpr Pt2Row rows[] = {{"_weight_norm", weightNorm},
                                     {"arange", range},
+                                    {"bartlett_window", windowOf, "bartlett"},
+                                    {"blackman_window", windowOf, "blackman"},
                                     {"empty", empty},
                                     {"empty_like", empty},
                                     {"eye", identity},
@@ -164,7 +213,10 @@ std::span<const Pt2Row> pt2Constants() {
                                     {"fft_rfftfreq", frequencies, "real"},
                                     {"full", full},
                                     {"full_like", full},
+                                    {"hamming_window", windowOf, "hamming"},
+                                    {"hann_window", windowOf, "hann"},
                                     {"linspace", linspace},
+                                    {"logspace", logspace},
                                     {"meshgrid", meshOfPoints},
                                     {"new_empty", empty},
                                     {"new_full", full},
@@ -173,6 +225,8 @@ std::span<const Pt2Row> pt2Constants() {
                                     {"ones", ones},
                                     {"ones_like", ones},
                                     {"scalar_tensor", scalarTensor},
+                                    {"tril_indices", indicesOfTriangle, "lower"},
+                                    {"triu_indices", indicesOfTriangle, "upper"},
                                     {"zero", zeros},
                                     {"zeros", zeros},
                                     {"zeros_like", zeros}};

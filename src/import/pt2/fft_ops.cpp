@@ -106,6 +106,16 @@ ModelValues viewAsComplex(ModelBuilder& b, const Operands& operands, const char*
 ModelValues complexOf(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.ofParts({operands.needed("real"), operands.needed("imag")})};
 }
+// Of magnitudes and angles. The derivative by a magnitude is that by its absolute value, as in
+// PyTorch: it has the other sign below 0, and is 0 at 0.
+ModelValues polar(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value given = operands.needed("abs"), angle = operands.needed("angle");
+  const Value absolute = b.unary("abs", given);
+  const Value size =
+      b.binary("add", b.stopped(given), b.binary("sub", absolute, b.stopped(absolute)));
+  return {b.ofParts({b.binary("mul", size, b.unary("cosine", angle)),
+                     b.binary("mul", size, b.unary("sine", angle))})};
+}
 // Whether an equation is "bixy,ioxy->boxy" with any labels, in one to three spatial dimensions.
 bool isOfModes(const std::string& equation) {
   for (std::size_t dims = 1; dims <= 3; ++dims) {
@@ -188,6 +198,7 @@ std::span<const Pt2Row> pt2Spectral() {
                                     {"fft_rfft2", fourier},
                                     {"fft_rfftn", fourier},
                                     {"imag", partOf, "imaginary"},
+                                    {"polar", polar},
                                     {"real", partOf, "real"},
                                     {"tensordot", tensorProduct},
                                     {"view_as_complex", viewAsComplex},

@@ -42,8 +42,13 @@ bool isOneOf(std::span<const std::string_view> names, const ModelOperation& oper
 // only return it, or copy it for some layouts in memory.
 constexpr std::string_view kViews[] = {"_conj",
                                        "_unsafe_view",
+                                       "adjoint",
                                        "alias",
                                        "alpha_dropout",
+                                       "atleast_1d",
+                                       "atleast_2d",
+                                       "atleast_3d",
+                                       "broadcast_to",
                                        "chunk",
                                        "conj",
                                        "conj_physical",
@@ -52,17 +57,24 @@ constexpr std::string_view kViews[] = {"_conj",
                                        "detach_",
                                        "diagonal",
                                        "dropout",
+                                       "dsplit",
                                        "expand",
                                        "expand_as",
                                        "feature_alpha_dropout",
+                                       "feature_dropout",
                                        "flatten",
+                                       "hsplit",
                                        "imag",
+                                       "linalg_diagonal",
+                                       "mH",
                                        "mT",
+                                       "matrix_H",
                                        "moveaxis",
                                        "movedim",
-                                       "feature_dropout",
                                        "narrow",
+                                       "numpy_T",
                                        "permute",
+                                       "positive",
                                        "ravel",
                                        "real",
                                        "reshape",
@@ -70,15 +82,15 @@ constexpr std::string_view kViews[] = {"_conj",
                                        "select",
                                        "slice",
                                        "split",
+                                       "split_with_sizes",
                                        "squeeze",
                                        "swapaxes",
                                        "swapdims",
                                        "t",
                                        "tensor_split",
                                        "to",
-                                       "split_with_sizes",
-                                       "type_as",
                                        "transpose",
+                                       "type_as",
                                        "unbind",
                                        "unflatten",
                                        "unfold",
@@ -86,9 +98,11 @@ constexpr std::string_view kViews[] = {"_conj",
                                        "view",
                                        "view_as",
                                        "view_as_complex",
-                                       "view_as_real"};
+                                       "view_as_real",
+                                       "vsplit"};
 // Each result is a view of the argument at its place in the list.
-constexpr std::string_view kViewsOfLists[] = {"broadcast_tensors", "meshgrid"};
+constexpr std::string_view kViewsOfLists[] = {"atleast_1d", "atleast_2d", "atleast_3d",
+                                              "broadcast_tensors", "meshgrid"};
 // These exchange dimensions of the argument itself, and leave the memory as it is.
 constexpr std::string_view kTurns[] = {"swapaxes_", "swapdims_", "t_", "transpose_"};
 
@@ -108,7 +122,8 @@ bool onlyReorders(const ModelOperation& operation) {
 // Returns the name of the tensor whose memory a result can share; null if it is a new one.
 const std::string* viewed(const ModelOperation& operation, std::size_t result) {
   if (InPlace::changed(operation) || isOneOf(kViews, operation))
-    return selfName(operation);
+    if (const std::string* self = selfName(operation))
+      return self;
   const bool isProduct = atenName(operation.type) == "einsum" && onlyReorders(operation);
   if (!isProduct && !isOneOf(kViewsOfLists, operation))
     return nullptr;

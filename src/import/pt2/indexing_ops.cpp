@@ -107,6 +107,14 @@ ModelValues index(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.reshape(b.gather(from, static_cast<int>(lists->first), b.integers(lists->places)),
                     withPart(from, *lists, lists->shape))};
 }
+// Elements at indices of the flattened tensor.
+ModelValues take(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), places = operands.needed("index");
+  const Value flat = b.reshape(x, {elements(x->shape)}),
+              list = b.reshape(places, {elements(places->shape)});
+  return {b.reshape(places->isKnown() ? b.gather(flat, 0, list) : b.taken(flat, 0, list),
+                    places->shape)};
+}
 // Selects constant indices of one dimension.
 ModelValues indexSelect(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index");
@@ -165,6 +173,73 @@ ModelValues scatterAdd(ModelBuilder& b, const Operands& operands, const char*) {
   const Value list = places->isKnown() ? b.placesAlong(places, d) : nullptr;
   return {list ? b.scatterAdd(x, d, list, source) : b.addedAlong(x, d, places, source)};
 }
+// Writes slices at constant indices of one dimension.
+ModelValues copyAt(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), places = operands.needed("index");
+  if (places->ndim() > 1 || !places->isKnown())
+    return indexed(b, operands, "");
+  return {b.scatter(x, b.dimension(operands.integer("dim"), x->ndim()),
+                    b.reshape(places, {elements(places->shape)}), operands.needed("source"))};
+}
+// Writes one number at constant indices of one dimension.
+ModelValues fillAt(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), places = operands.needed("index");
+  if (places->ndim() > 1 || !places->isKnown())
+    return indexed(b, operands, "");
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  std::vector<double> flags(static_cast<std::size_t>(n), 0);
+  for (const Index place : b.integersOf(places, "a list of indices")) {
+    b.check(place >= -n && place < n, "an index is out of range");
+    flags[static_cast<std::size_t>(place < 0 ? place + n : place)] = 1;
+  }
+  Shape shape(x->shape.size(), 1);
+  shape[static_cast<std::size_t>(d)] = n;
+  return {b.where(b.constant(ModelConstant::ofNumbers(shape, std::move(flags))),
+                  operands.needed("value"), x)};
+}
+// The positions in x, in row-major order, of the places that constant indices of a dimension name.
+std::vector<Index> positionsAlong(ModelBuilder& b, Value x, int d, Value places) {
+  const std::vector<Index> numbers = b.integersOf(places, "a list of indices");
+  const Index n = x->shape[static_cast<std::size_t>(d)];
+  std::vector<Index> positions;
+  forEachPlace(places->shape, [&](const std::vector<Index>& index, Index at) {
+    const Index number = numbers[static_cast<std::size_t>(at)];
+    b.check(number >= -n && number < n, "an index is out of range");
+    Index position = 0;
+    for (int i = 0; i < x->ndim(); ++i) {
+      const auto place = static_cast<std::size_t>(i);
+      position = position * x->shape[place] + (i != d       ? index[place]
+                                               : number < 0 ? number + n
+                                                            : number);
+    }
+    positions.push_back(position);
+  });
+  return positions;
+}
+// Writes elements, or one number, at indices of one dimension. Elements can be written at computed
+// indices if there is one along the dimension: no two are then written to one place.
+ModelValues writeAt(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), places = operands.needed("index");
+  const bool isNumber = operands.has("value");
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
+  const auto at = static_cast<std::size_t>(d);
+  b.check(places->ndim() == x->ndim(), "its indices have another number of dimensions");
+  Value source = operands.needed(isNumber ? "value" : "src");
+  if (isNumber)
+    source = b.expand(b.reshape(source, Shape(x->shape.size(), 1)), places->shape);
+  for (int i = 0; i < x->ndim(); ++i)
+    source = b.slice(source, i, 0, places->shape[static_cast<std::size_t>(i)]);
+  if (places->isKnown() && !isNumber)
+    return {b.scatterElements(x, positionsAlong(b, x, d, places), source, /*adds=*/false)};
+  Shape across = x->shape;
+  across[at] = places->shape[at];
+  if (places->shape != across || (!isNumber && across[at] != 1))
+    return indexed(b, operands, "");
+  const auto sums = [&](Value v) { return b.addedAlong(b.zeros(x->shape), d, places, v); };
+  const Value isWritten = b.compare("gt", sums(b.expand(b.number(1), places->shape)), b.number(0));
+  return {b.where(isWritten, isNumber ? operands.needed("value") : sums(source), x)};
+}
 // Writes or adds at constant indices.
 ModelValues putAtLists(ModelBuilder& b, const Operands& operands, const Lists& lists) {
   const Value x = self(operands), to = merged(b, x, lists);
@@ -204,9 +279,13 @@ std::span<const Pt2Row> pt2Places() {
   static constexpr Pt2Row rows[] = {{"gather", gather},
                                     {"index", index},
                                     {"index_add", addAt},
+                                    {"index_copy", copyAt},
+                                    {"index_fill", fillAt},
                                     {"index_put", putAt},
                                     {"index_select", indexSelect},
+                                    {"scatter", writeAt},
                                     {"scatter_add", scatterAdd},
+                                    {"take", take},
                                     {"take_along_dim", takeAlong}};
   return rows;
 }

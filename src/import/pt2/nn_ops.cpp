@@ -64,28 +64,6 @@ ModelValues convolution(ModelBuilder& b, const Operands& operands, const char*) 
 ModelValues linear(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.linear(self(operands), operands.needed("weight"), operands.value("bias"))};
 }
-// addmm and baddbmm: beta self + alpha mat1 mat2.
-ModelValues addmm(ModelBuilder& b, const Operands& operands, const char*) {
-  const bool isMatrix = operands.has("mat1"); // otherwise a batch of matrices
-  const Value product = b.matmul(operands.needed(isMatrix ? "mat1" : "batch1"),
-                                 operands.needed(isMatrix ? "mat2" : "batch2"));
-  return {b.binary("add", b.affine(product, {operands.real("alpha", 1)}, {0}),
-                   b.affine(operands.needed("self"), {operands.real("beta", 1)}, {0}))};
-}
-ModelValues matmul(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.matmul(self(operands),
-                   operands.has("other") ? operands.value("other") : operands.needed("mat2"))};
-}
-// The inner product of two vectors. vdot conjugates the first.
-ModelValues dot(ModelBuilder& b, const Operands& operands, const char* variant) {
-  const Value other = operands.needed(operands.has("tensor") ? "tensor" : "other");
-  const Value x = *variant == '\0' ? self(operands) : b.conjugated(self(operands));
-  return {b.reduce("sum", b.binary("mul", x, other), {0}, /*keeps=*/false)};
-}
-// Matrix times vector.
-ModelValues product(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.matmul(self(operands), operands.needed("vec"))};
-}
 // The default scale is 1 / sqrt(features); a boolean mask is true where a key is visible.
 ModelValues attention(ModelBuilder& b, const Operands& operands, const char*) {
   const Value q = operands.needed("query"), k = operands.needed("key"),
@@ -304,25 +282,18 @@ std::span<const Pt2Row> pt2Layers() {
                                     {"_upsample_nearest_exact", upsample},
                                     {"adaptive_avg_pool", adaptivePool},
                                     {"adaptive_max_pool", adaptiveMaxPool},
-                                    {"addmm", addmm},
                                     {"avg_pool", averagePool},
-                                    {"baddbmm", addmm},
                                     {"batch_norm", batchNorm},
-                                    {"bmm", matmul},
                                     {"conv", convolution},
                                     {"conv_transpose", transposedConvolution},
                                     {"convolution", convolution},
-                                    {"dot", dot},
                                     {"group_norm", groupNorm},
                                     {"instance_norm", instanceNorm},
                                     {"layer_norm", layerNorm},
                                     {"linear", linear},
-                                    {"matmul", matmul},
                                     {"max_pool", maxPool},
                                     {"max_pool2d_with_indices", maxPool},
                                     {"max_pool3d_with_indices", maxPool},
-                                    {"mm", matmul},
-                                    {"mv", product},
                                     {"native_group_norm", groupNorm},
                                     {"native_layer_norm", layerNorm},
                                     {"pixel_shuffle", pixelShuffle},
@@ -333,8 +304,7 @@ std::span<const Pt2Row> pt2Layers() {
                                     {"upsample_bilinear", upsample},
                                     {"upsample_linear", upsample},
                                     {"upsample_nearest", upsample},
-                                    {"upsample_trilinear", upsample},
-                                    {"vdot", dot, "conjugate"}};
+                                    {"upsample_trilinear", upsample}};
   return rows;
 }
 

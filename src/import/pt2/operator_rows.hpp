@@ -25,11 +25,16 @@ struct Pt2Row {
 // The rows of each source file.
 std::span<const Pt2Row> pt2Functions();
 std::span<const Pt2Row> pt2Arithmetic();
+std::span<const Pt2Row> pt2Special();
+std::span<const Pt2Row> pt2Losses();
 std::span<const Pt2Row> pt2Layers();
+std::span<const Pt2Row> pt2Products();
 std::span<const Pt2Row> pt2Reductions();
 std::span<const Pt2Row> pt2Recurrent();
 std::span<const Pt2Row> pt2Shapes();
 std::span<const Pt2Row> pt2Parts();
+std::span<const Pt2Row> pt2Joins();
+std::span<const Pt2Row> pt2Differences();
 std::span<const Pt2Row> pt2Places();
 std::span<const Pt2Row> pt2Constants();
 std::span<const Pt2Row> pt2Spectral();
@@ -39,6 +44,9 @@ std::span<const Pt2Row> pt2Sampling();
 inline ModelBuilder::Value self(const Operands& operands) {
   const ModelBuilder::Value x = operands.value("self");
   return x ? x : operands.needed("input");
+}
+inline ModelBuilder::Value scaled(ModelBuilder& b, ModelBuilder::Value x, double factor) {
+  return b.affine(x, {factor}, {0});
 }
 // Returns "zeros" for "aten.zeros.default"; "" if it is not in aten.
 inline std::string_view atenName(std::string_view type) {

@@ -44,8 +44,9 @@ const Pt2Row* rowOf(std::span<const Pt2Row> rows, std::string_view name) {
 }
 const Pt2Row* rowOf(std::string_view name) {
   for (const auto rows :
-       {pt2Functions(), pt2Arithmetic(), pt2Layers(), pt2Reductions(), pt2Recurrent(), pt2Shapes(),
-        pt2Parts(), pt2Places(), pt2Constants(), pt2Spectral(), pt2Sampling()})
+       {pt2Functions(), pt2Arithmetic(), pt2Special(), pt2Losses(), pt2Layers(), pt2Products(),
+        pt2Reductions(), pt2Recurrent(), pt2Shapes(), pt2Parts(), pt2Joins(), pt2Differences(),
+        pt2Places(), pt2Constants(), pt2Spectral(), pt2Sampling()})
     if (const Pt2Row* row = rowOf(rows, name))
       return row;
   return nullptr;

@@ -43,6 +43,15 @@ ModelValues gelu(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues leakyRelu(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.unary("leakyrelu", self(operands), {{"slope", operands.real("negative_slope", 0.01)}})};
 }
+// In eval mode the slope is the mean of its bounds.
+ModelValues randomSlope(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  if (operands.flag("training", false) || b.mode() == ModelMode::Training)
+    return {b.refuse("a leaky relu with random slopes, in training", "leaky_relu, or eval mode",
+                     x->shape)};
+  const double slope = (operands.real("lower", 1. / 8) + operands.real("upper", 1. / 3)) / 2;
+  return {b.unary("leakyrelu", x, {{"slope", slope}})};
+}
 ModelValues elu(ModelBuilder& b, const Operands& operands, const char*) {
   if (operands.real("scale", 1) != 1 || operands.real("input_scale", 1) != 1)
     return {b.refuse("an elu with scales", "elu with alpha, or selu", self(operands)->shape)};
@@ -206,6 +215,7 @@ constexpr Pt2Row kPt2FunctionRows[] = {{"abs", function, "abs"},
                                        {"relu", function, "relu"},
                                        {"relu6", relu6},
                                        {"round", rounded},
+                                       {"rrelu", randomSlope},
                                        {"rsqrt", inverseRoot},
                                        {"selu", function, "selu"},
                                        {"sigmoid", function, "sigmoid"},

@@ -207,15 +207,15 @@ private:
   }
   // Records which values are booleans or integers, and which have less precision than float64.
   void noteTypes(const JsonView& values) {
-    constexpr Index kFirstInteger = 1, kLastInteger = 5, kHalf = 6, kSingle = 7, kBool = 12,
-                    kBrain = 13; // numbers as in torchType()
+    constexpr Index kFirstInteger = 1, kLastInteger = 5, kBool = 12; // numbers as in torchType()
+    constexpr Index kNarrow[] = {6, 7, 9, 10, 13}; // float16, float32, complex of each, bfloat16
     for (const auto& [name, value] : values.members()) {
       const Index type = value.has("dtype") ? value.at("dtype").integer(0) : 0;
       if (type == kBool)
         program_.flags.insert(prefix_ + name);
       if (type >= kFirstInteger && type <= kLastInteger)
         program_.integers.insert(prefix_ + name);
-      if (type == kHalf || type == kSingle || type == kBrain)
+      if (std::ranges::find(kNarrow, type) != std::end(kNarrow))
         program_.types.emplace(prefix_ + name, type);
     }
   }

@@ -6,7 +6,7 @@
 // (operator_rows.hpp). A reduction without dimensions is over all of them.
 #include "import/pt2/operator_rows.hpp"
 
-#include <cmath>
+#include <numeric>
 #include <span>
 
 namespace tenon {
@@ -107,35 +107,105 @@ ModelValues logSoftmax(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.binary(
       "sub", x, b.logSumExp(x, {b.dimension(operands.integer("dim"), x->ndim())}, /*keeps=*/true))};
 }
-// The norms of order 1, 2 and infinity, which are those of the magnitudes of complex numbers.
 ModelValues norm(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands)->isComplex() ? b.unary("abs", self(operands)) : self(operands);
+  const Value x = self(operands);
   const double order = operands.has("p") ? operands.real("p", 2) : operands.real("ord", 2);
+  return {b.vectorNorm(x, order, dimsOf(b, operands, x), operands.flag("keepdim", false))};
+}
+// A norm of vectors, or (`variant` "matrix", or two dimensions with an order) of matrices, of which
+// only that of Frobenius is one of all their elements.
+ModelValues normOfMatrices(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Value x = self(operands);
+  const bool isMatrix = *variant != '\0';
+  std::vector<Index> dims = operands.integers("dim", {});
+  if (dims.empty() && isMatrix)
+    dims = {-2, -1};
+  const bool hasText = operands.operation().type.find("str") != std::string::npos ||
+                       (isMatrix && !operands.has("ord"));
+  const std::size_t count = dims.empty() ? x->shape.size() : dims.size();
+  if (hasText ? operands.text("ord", "fro") != "fro" : count == 2 && operands.has("ord"))
+    return {b.refuse("a norm of matrices by their singular values or sums",
+                     "the norm of Frobenius, or norms of vectors", {1})};
+  std::vector<int> over;
+  for (const Index d : dims)
+    over.push_back(b.dimension(d, x->ndim()));
+  for (int d = 0; dims.empty() && d < x->ndim(); ++d)
+    over.push_back(d);
+  return {b.vectorNorm(x, hasText ? 2 : operands.real("ord", 2), over,
+                       operands.flag("keepdim", false))};
+}
+// The norm of a difference.
+ModelValues distance(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value apart = b.binary("sub", self(operands), operands.needed("other"));
+  std::vector<int> dims(apart->shape.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  return {b.vectorNorm(apart, operands.real("p", 2), dims, /*keeps=*/false)};
+}
+// Slices of a dimension, of which those with a larger norm than a bound are scaled to it.
+ModelValues boundedNorms(ModelBuilder& b, const Operands& operands, const char*) {
+  constexpr double kEpsilon = 1e-7;
+  const Value x = self(operands);
+  const int own = b.dimension(operands.integer("dim"), x->ndim());
+  std::vector<int> dims;
+  for (int d = 0; d < x->ndim(); ++d)
+    if (d != own)
+      dims.push_back(d);
+  const double bound = operands.real("maxnorm");
+  const Value norm = b.vectorNorm(x, operands.real("p"), dims, /*keeps=*/true);
+  const Value factor = scaled(b, b.unary("reciprocal", b.affine(norm, {1}, {kEpsilon})), bound);
+  return {b.binary("mul", x, b.where(b.compare("gt", norm, b.number(bound)), factor, b.number(1)))};
+}
+// The elements that are not NaN, summed or averaged (`variant`).
+ModelValues numbersOnly(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Value x = self(operands), isNumber = b.compare("eq", x, x);
   const std::vector<int> dims = dimsOf(b, operands, x);
   const bool keeps = operands.flag("keepdim", false);
-  if (order == 1)
-    return {b.reduce("sum", b.unary("abs", x), dims, keeps)};
-  if (std::isinf(order))
-    return {b.reduce(order > 0 ? "max" : "min", b.unary("abs", x), dims, keeps)};
-  if (order != 2)
-    return {b.refuse("a norm of this order", "the norms of order 1, 2 and infinity", {1})};
-  return {b.rootOfSquares(b.reduce("sum", b.binary("mul", x, x), dims, keeps))};
+  const Value sum = b.reduce("sum", b.where(isNumber, x, b.number(0)), dims, keeps);
+  return {*variant == 's' ? sum : b.binary("div", sum, b.reduce("sum", isNumber, dims, keeps))};
+}
+// The smallest and the largest elements.
+ModelValues extremes(ModelBuilder& b, const Operands& operands, const char*) {
+  return {reduction(b, operands, "min")[0], reduction(b, operands, "max")[0]};
+}
+ModelValues countOfNonZero(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  return {b.reduce("sum", b.compare("ne", x, b.number(0)), dimsOf(b, operands, x),
+                   /*keeps=*/false)};
 }
 
 } // namespace
 
 std::span<const Pt2Row> pt2Reductions() {
-  static constexpr Pt2Row rows[] = {{"_log_softmax", logSoftmax},   {"_safe_softmax", safeSoftmax},
-                                    {"_softmax", softmax},          {"all", holds, "min"},
-                                    {"amax", reduction, "max"},     {"amin", reduction, "min"},
-                                    {"any", holds, "max"},          {"argmax", place, "maximum"},
-                                    {"argmin", place, "least"},     {"linalg_vector_norm", norm},
-                                    {"log_softmax", logSoftmax},    {"logsumexp", logSumExp},
-                                    {"max", extreme, "max"},        {"mean", reduction, "mean"},
-                                    {"min", extreme, "min"},        {"norm", norm},
-                                    {"prod", reduction, "product"}, {"softmax", softmax},
-                                    {"std", deviationOf},           {"std_mean", meanAnd, "std"},
-                                    {"sum", reduction, "sum"},      {"var", varianceOf},
+  static constexpr Pt2Row rows[] = {{"_log_softmax", logSoftmax},
+                                    {"_safe_softmax", safeSoftmax},
+                                    {"_softmax", softmax},
+                                    {"all", holds, "min"},
+                                    {"amax", reduction, "max"},
+                                    {"amin", reduction, "min"},
+                                    {"aminmax", extremes},
+                                    {"any", holds, "max"},
+                                    {"argmax", place, "maximum"},
+                                    {"argmin", place, "least"},
+                                    {"count_nonzero", countOfNonZero},
+                                    {"dist", distance},
+                                    {"linalg_matrix_norm", normOfMatrices, "matrix"},
+                                    {"linalg_norm", normOfMatrices},
+                                    {"linalg_vector_norm", norm},
+                                    {"log_softmax", logSoftmax},
+                                    {"logsumexp", logSumExp},
+                                    {"max", extreme, "max"},
+                                    {"mean", reduction, "mean"},
+                                    {"min", extreme, "min"},
+                                    {"nanmean", numbersOnly, "mean"},
+                                    {"nansum", numbersOnly, "sum"},
+                                    {"norm", norm},
+                                    {"prod", reduction, "product"},
+                                    {"renorm", boundedNorms},
+                                    {"softmax", softmax},
+                                    {"std", deviationOf},
+                                    {"std_mean", meanAnd, "std"},
+                                    {"sum", reduction, "sum"},
+                                    {"var", varianceOf},
                                     {"var_mean", meanAnd, "var"}};
   return rows;
 }

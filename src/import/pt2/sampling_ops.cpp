@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators: fields at computed points, rows of a table at computed places, losses, and the
-// elements of windows.
-// Each function reads the arguments of an operation by name (Operands) and appends values to the
-// canonical graph by the builder b; self() is the first argument. The table at the end has a row
-// per family of operators: name, function, and the function's last argument `variant`, which
-// selects what a shared function computes (operator_rows.hpp).
+// PyTorch operators: fields at computed points, rows of a table at computed places, and the
+// elements of windows. Each function reads the arguments of an operation by name (Operands) and
+// appends values to the canonical graph by the builder b; self() is the first argument. The table
+// at the end has a row per family of operators: name, function, and the function's last argument
+// `variant`, which selects what a shared function computes (operator_rows.hpp).
 #include "import/pt2/operator_rows.hpp"
 
-#include <numeric>
 #include <span>
 
 namespace tenon {
@@ -70,34 +68,6 @@ ModelValues embedding(ModelBuilder& b, const Operands& operands, const char*) {
   const Value isPadding = b.compare("eq", b.reshape(places, shape), b.number(double(padding)));
   return {b.where(isPadding, b.stopped(rows), rows)};
 }
-const char* reductionOf(ModelBuilder& b, const Operands& operands) {
-  constexpr const char* kReductions[] = {"none", "mean", "sum"};
-  const Index reduction = operands.integer("reduction", 1);
-  b.check(reduction >= 0 && reduction < 3, "its reduction is not known");
-  return kReductions[reduction];
-}
-// `variant`: "softmax" for scores, of which the logarithms of the probabilities are taken first.
-ModelValues lossOfClasses(ModelBuilder& b, const Operands& operands, const char* variant) {
-  Value x = self(operands);
-  const Value targets = operands.needed("target");
-  if (x->ndim() < 2 || targets->ndim() + 1 != x->ndim() || operands.real("label_smoothing", 0) != 0)
-    return {b.refuse("a loss of classes with probabilities as targets, or without a batch",
-                     "scores [n, classes, ...] and classes [n, ...]", {})};
-  if (*variant != '\0')
-    x = b.binary("sub", x, b.logSumExp(x, {1}, /*keeps=*/true));
-  return {b.likelihoodLoss(x, targets, operands.value("weight"),
-                           operands.integer("ignore_index", -100), reductionOf(b, operands))};
-}
-// The square or the magnitude (`variant`) of the difference, summed or averaged.
-ModelValues lossOfDifference(ModelBuilder& b, const Operands& operands, const char* variant) {
-  const Value difference = b.binary("sub", self(operands), operands.needed("target"));
-  const Value loss =
-      *variant == 's' ? b.binary("mul", difference, difference) : b.unary("abs", difference);
-  const std::string method = reductionOf(b, operands);
-  std::vector<int> dims(loss->shape.size());
-  std::iota(dims.begin(), dims.end(), 0);
-  return {method == "none" ? loss : b.reduce(method, loss, dims, /*keeps=*/false)};
-}
 ModelBuilder::Windows windowsOf(const Operands& operands) {
   const auto both = [&](const char* name, Index otherwise) {
     return operands.perDimension(name, otherwise, 2);
@@ -153,16 +123,11 @@ ModelValues windowsAlong(ModelBuilder& b, const Operands& operands, const char*)
 std::span<const Pt2Row> pt2Sampling() {
   static constexpr Pt2Row rows[] = {{"affine_grid_generator", affineGrid},
                                     {"col2im", fold},
-                                    {"cross_entropy_loss", lossOfClasses, "softmax"},
                                     {"embedding", embedding},
                                     {"grid_sampler", gridSample},
                                     {"grid_sampler_2d", gridSample},
                                     {"grid_sampler_3d", gridSample},
                                     {"im2col", unfold},
-                                    {"l1_loss", lossOfDifference, "magnitude"},
-                                    {"mse_loss", lossOfDifference, "square"},
-                                    {"nll_loss", lossOfClasses},
-                                    {"nll_loss_nd", lossOfClasses},
                                     {"one_hot", oneHot},
                                     {"unfold", windowsAlong}};
   return rows;

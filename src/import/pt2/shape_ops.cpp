@@ -116,6 +116,17 @@ ModelValues transpose(ModelBuilder& b, const Operands& operands, const char*) {
               order[static_cast<std::size_t>(b.dimension(second, x->ndim()))]);
   return {b.transpose(x, order)};
 }
+// All dimensions in the reverse order.
+ModelValues reversed(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  std::vector<int> order;
+  for (int d = x->ndim(); d-- > 0;)
+    order.push_back(d);
+  return {b.transpose(x, order)};
+}
+ModelValues adjoint(ModelBuilder& b, const Operands& operands, const char* variant) {
+  return {b.conjugated(transpose(b, operands, variant)[0])};
+}
 ModelValues flattenAll(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.reshape(self(operands), {-1})};
 }
@@ -139,6 +150,21 @@ ModelValues turn(ModelBuilder& b, const Operands& operands, const char*) {
   default:
     return {x};
   }
+}
+// Channels in the order of their numbers in each group: [groups, n] becomes [n, groups].
+ModelValues shuffleChannels(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const Index groups = operands.integer("groups");
+  b.check(x->ndim() >= 2 && groups >= 1 && x->shape[1] % groups == 0,
+          "its groups do not divide the channels");
+  Shape shape = x->shape;
+  shape[1] /= groups;
+  shape.insert(shape.begin() + 1, groups);
+  std::vector<int> order;
+  for (int d = 0; d <= x->ndim(); ++d)
+    order.push_back(d);
+  std::swap(order[1], order[2]);
+  return {b.reshape(b.transpose(b.reshape(x, shape), order), x->shape)};
 }
 // Moves dimensions to other positions; the rest keep their order.
 ModelValues moveDimensions(ModelBuilder& b, const Operands& operands, const char*) {
@@ -166,13 +192,20 @@ ModelValues moveDimensions(ModelBuilder& b, const Operands& operands, const char
 
 std::span<const Pt2Row> pt2Shapes() {
   static constexpr Pt2Row rows[] = {{"_unsafe_view", reshape},
+                                    {"adjoint", adjoint},
+                                    {"broadcast_tensors", expandAll},
+                                    {"broadcast_to", expand},
+                                    {"channel_shuffle", shuffleChannels},
                                     {"expand", expand},
                                     {"expand_as", expandAs},
-                                    {"broadcast_tensors", expandAll},
                                     {"flatten", flatten},
+                                    {"mH", adjoint},
                                     {"mT", transpose},
+                                    {"matrix_H", adjoint},
                                     {"moveaxis", moveDimensions},
                                     {"movedim", moveDimensions},
+                                    {"native_channel_shuffle", shuffleChannels},
+                                    {"numpy_T", reversed},
                                     {"permute", permute},
                                     {"ravel", flattenAll},
                                     {"reshape", reshape},

@@ -82,9 +82,11 @@ ModelValues chunk(ModelBuilder& b, const Operands& operands, const char*) {
   return splitEvenly(b, x, d, std::max((n + count - 1) / count, Index(1)));
 }
 // A number of pieces, of which the first can have one element more, or the places of the cuts.
-ModelValues splitAsEvenly(ModelBuilder& b, const Operands& operands, const char*) {
+// `variant`: "1" and "2" for the second dimension (the first of a vector) and the third.
+ModelValues splitAsEvenly(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", 0), x->ndim());
+  const Index fixed = *variant == '\0' ? 0 : std::min(*variant - '0', std::max(x->ndim() - 1, 0));
+  const int d = b.dimension(operands.integer("dim", fixed), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   if (operands.has("sections")) {
     const Index count = operands.integer("sections");
@@ -168,27 +170,6 @@ ModelValues roll(ModelBuilder& b, const Operands& operands, const char*) {
     x = b.roll(x, b.dimension(dims[i], x->ndim()), by[i]);
   return {x};
 }
-// Differences of neighbours, repeated n times.
-ModelValues differences(ModelBuilder& b, const Operands& operands, const char*) {
-  Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", -1), x->ndim());
-  const Index times = operands.integer("n", 1);
-  if (operands.has("prepend") || operands.has("append") || times < 0 || times > 16)
-    return {b.refuse("differences with further elements", "a concatenation before them", x->shape)};
-  for (Index i = 0; i < times; ++i) {
-    const Index n = x->shape[static_cast<std::size_t>(d)];
-    x = b.binary("sub", b.slice(x, d, 1, n), b.slice(x, d, 0, std::max(n - 1, Index(0))));
-  }
-  return {x};
-}
-ModelValues diagonal(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands);
-  if (operands.integer("offset", 0) != 0)
-    return {b.refuse("a diagonal beside the main one", "the main diagonal of square matrices",
-                     x->shape)};
-  return {b.diagonal(x, b.dimension(operands.integer("dim1", 0), x->ndim()),
-                     b.dimension(operands.integer("dim2", 1), x->ndim()))};
-}
 // `variant` is "upper" or "lower".
 ModelValues triangle(ModelBuilder& b, const Operands& operands, const char* variant) {
   return {b.triangle(self(operands), *variant == 'u', operands.real("diagonal", 0))};
@@ -200,18 +181,14 @@ ModelValues tile(ModelBuilder& b, const Operands& operands, const char*) {
     times.insert(times.begin(), rank - times.size(), 1);
   return {b.tile(self(operands), times)};
 }
-ModelValues flip(ModelBuilder& b, const Operands& operands, const char*) {
+// `variant`: the dimension, of operators that have only one.
+ModelValues flip(ModelBuilder& b, const Operands& operands, const char* variant) {
   Value x = self(operands);
+  if (*variant != '\0')
+    return {b.flip(x, b.dimension(*variant - '0', x->ndim()))};
   for (const Index d : operands.integers("dims", {}))
     x = b.flip(x, b.dimension(d, x->ndim()));
   return {x};
-}
-ModelValues cumulativeSum(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.cumulativeSum(self(operands),
-                          b.dimension(operands.integer("dim"), self(operands)->ndim()))};
-}
-ModelValues cumulativeProduct(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.cumulativeProduct(self(operands), static_cast<int>(operands.integer("dim")))};
 }
 // The new value of self for an operator that copies into it; the caller assigns it (in_place.cpp).
 ModelValues copyInto(ModelBuilder& b, const Operands& operands, const char*) {
@@ -269,12 +246,12 @@ std::span<const Pt2Row> pt2Parts() {
                                     {"concatenate", concatenate},
                                     {"constant_pad_nd", pad, "constant"},
                                     {"copy", copyInto},
-                                    {"cumprod", cumulativeProduct},
-                                    {"cumsum", cumulativeSum},
-                                    {"diagonal", diagonal},
-                                    {"diff", differences},
+                                    {"dsplit", splitAsEvenly, "2"},
                                     {"fill", fillWith},
                                     {"flip", flip},
+                                    {"fliplr", flip, "1"},
+                                    {"flipud", flip, "0"},
+                                    {"hsplit", splitAsEvenly, "1"},
                                     {"narrow", narrow},
                                     {"pad", pad},
                                     {"reflection_pad", pad, "reflect"},
@@ -293,7 +270,8 @@ std::span<const Pt2Row> pt2Parts() {
                                     {"tile", tile},
                                     {"tril", triangle, "lower"},
                                     {"triu", triangle, "upper"},
-                                    {"unbind", unbind}};
+                                    {"unbind", unbind},
+                                    {"vsplit", splitAsEvenly}};
   return rows;
 }
 

@@ -16,6 +16,10 @@
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
 //   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
 //
+// If all keys are in one block, dy.y is computed as the sum of p (dy v^T). The difference from it
+// is then exactly 0 where p is 1, as in a softmax of scores that are far apart; products of
+// rounding errors with large keys would be larger than the derivatives of such a network.
+//
 // The sums dk and dv rotate together with the block to which they belong, and return to its owner
 // after the last turn. The cotangent of the mask is dx, summed over the dimensions in which the
 // mask is broadcast. If a mask excludes all keys of a query, s and the result are 0 and m is
@@ -223,7 +227,9 @@ public:
       T* const dMask = dx.size() > kMask && dx[kMask] ? dx[kMask]->mutableData<T>() : nullptr;
       const T* const saved = at.workspace->data<T>();
       T* const dots = rowArray<T>(/*number=*/0); // dy.y of each query
-      axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), dots);
+      const bool isWhole = ring_->count() == 1;
+      if (!isWhole)
+        axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), dots);
       if (dq)
         fill(allRows() * features_, T(0), dq);
       if (dMask)
@@ -241,6 +247,8 @@ public:
                 return;
               T* const d = slopes<T>();
               products<T>(tile, n, outputs_, /*alpha=*/1, out, part.v, /*beta=*/0, d);
+              if (isWhole)
+                axisDots<T>(*context_, {rows, n, 1}, p, d, dots + rowOf(tile));
               axisSoftmaxSlope<T>(*context_, {rows, n, 1}, p, d, dots + rowOf(tile), p);
               if (dq)
                 timesKeys<T>(tile, n, p, part.k, dq);

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""small_operators.py [NAME...]: writes test networks of PyTorch's small operators, in the way of make.py. Needs torch and onnx."""
+import sys
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from make import write, write_bare
+
+
+class Special(nn.Module):
+    """Special functions, questions about numbers, norms, and functions of complex numbers."""
+    def forward(self, x):  # [batch, 3, 6, 8], between -1 and 1
+        z = torch.roll(x, 1, 3)
+        y = torch.logaddexp(x, z) + torch.logaddexp2(40 * x, z[:, :1]) + torch.logit(x, eps=0.7) + torch.logit(x.sigmoid())
+        y = y + torch.sinc(3 * x) + torch.special.sinc(F.relu(x)) + torch.deg2rad(60 * x) + torch.rad2deg(x) / 60
+        y = y + torch.copysign(x, z) + torch.fmax(x, z) * torch.fmin(x, z) + torch.signbit(x) * z + torch.sgn(x) * z
+        y = y + torch.xlogy(x, z.abs()) + torch.special.xlog1py(z, x.abs()) + torch.special.entr(x.abs())
+        y = y + torch.erfc(x) + torch.special.ndtr(z) + torch.ldexp(x, torch.arange(8)) / 99 + torch.float_power(x, 2)
+        odd = torch.where(x > 0.5, torch.inf, torch.where(x < -0.5, -torch.inf, torch.where(x.abs() < 0.2, torch.nan, x)))
+        y = y + torch.nan_to_num(odd, nan=0.3, posinf=2.0, neginf=-3.0) + torch.nan_to_num(torch.where(odd.isfinite(), odd, torch.nan))
+        y = y + torch.where(odd.isposinf(), x, torch.where(odd.isneginf(), z, x * z)) + torch.where(odd.isinf(), 1.0, x)
+        known = torch.where(odd.isnan(), odd, x)
+        y = y + known.nansum(3, keepdim=True) + known.nanmean((1, 2), keepdim=True) + torch.count_nonzero(F.relu(x), 1)[:, None]
+        y = y + torch.where(torch.isclose(x, z, rtol=0.2, atol=0.3), x, z) + torch.renorm(x, 2, 1, 4.0) + torch.renorm(x, 1, 3, 9.0)
+        low, high = torch.aminmax(x, dim=2, keepdim=True)
+        y = y + (x - low) / (high - low) + torch.dist(x, z, 3) + torch.linalg.norm(x, dim=1, keepdim=True) + torch.linalg.matrix_norm(x, keepdim=True)
+        y = y + torch.linalg.vector_norm(x, 2.5, dim=(1, 3), keepdim=True) + torch.linalg.vector_norm(x, 0, dim=2, keepdim=True)
+        c = torch.polar(1.5 + x, 3 * z) + torch.complex(z, x) ** 3
+        y = y + torch.sqrt(c).real + torch.log(c).imag + torch.sgn(c).real + torch.reciprocal(c + 9).imag
+        return y + (torch.sin(x + 1j * z) * torch.cosh(c / 3)).real + (torch.cos(c / 3) + torch.tanh(c / 5) * torch.sinh(c / 4)).imag + F.rrelu(x)
+
+
+class Limits(nn.Module):
+    """The same and losses and distances where values are equal, or at limits, where derivatives are those of PyTorch 2.14."""
+    def forward(self, x):  # [batch, 3, 6, 8], multiples of 1/4
+        z = torch.roll(x, 1, 3)
+        y = torch.logaddexp(x, z) + 2 * torch.logaddexp2(x, x) + 3 * torch.logit(x / 2 + 0.5, eps=0.25) + 4 * torch.sinc(2 * x)
+        y = y + 5 * torch.copysign(x, -z) + 6 * torch.fmax(x, z) + 7 * torch.fmin(x, z) + 8 * torch.xlogy(x, 1 + z.abs())
+        y = y + F.huber_loss(x, z, reduction="none", delta=0.5) + 2 * F.smooth_l1_loss(x, z, reduction="none", beta=0.25)
+        y = y + 3 * F.smooth_l1_loss(x, z, reduction="none", beta=0.0) + 4 * F.hinge_embedding_loss(x, x.sign().detach(), reduction="none")
+        y = y + 5 * F.margin_ranking_loss(x, z, x.detach().sign(), margin=0.25, reduction="none")
+        points, others = x[:, 0], z[:, 1]
+        near = torch.stack([torch.cdist(points, others, p) for p in (0.0, 1.0, 2.0, 3.0, torch.inf)], 1).sum(1)
+        y = y + (near + torch.cdist(points, points)).repeat(1, 1, 2)[:, None, :, :8] + F.pdist(x[0, 0], torch.inf)[:8]
+        zeros = torch.where(torch.arange(6)[:, None] > 2, x, 0.0)
+        y = y + F.cosine_similarity(zeros, z, dim=3, eps=0.5)[..., None] + F.pairwise_distance(x, z, eps=0.0, keepdim=True)
+        c = torch.polar(x, z) + torch.sgn(torch.complex(x, zeros))
+        return y + c.real + 2 * c.imag + x.aminmax(dim=1, keepdim=True)[1] + torch.linalg.vector_norm(zeros, 3, dim=3, keepdim=True)
+
+
+class Losses(nn.Module):
+    """Losses, and distances of points."""
+    def __init__(self):
+        super().__init__()
+        self.weight, self.centers = nn.Buffer(torch.rand(8) + 0.5), nn.Parameter(torch.randn(5, 8))
+        self.bilinear = nn.Bilinear(8, 8, 3)
+
+    def forward(self, x):  # [batch, 3, 6, 8]
+        z = torch.roll(x, 1, 3)
+        p, q, signs = x.sigmoid(), z.softmax(3), torch.where(z > 0, 1.0, -1.0).to(x.dtype).detach()
+        y = F.kl_div(x.log_softmax(3), q, reduction="none") + F.kl_div(x, z.log_softmax(3), reduction="sum", log_target=True)
+        y = y + F.poisson_nll_loss(x, 9 * q, full=True, reduction="none") + F.poisson_nll_loss(p, q, log_input=False)
+        y = y + F.binary_cross_entropy(p, q, weight=self.weight, reduction="none") + F.soft_margin_loss(x, signs, reduction="none")
+        y = y + F.binary_cross_entropy_with_logits(x, q, reduction="none", pos_weight=self.weight) + F.huber_loss(x, z, delta=0.3)
+        y = y + F.binary_cross_entropy_with_logits(x, q, weight=self.weight) + F.smooth_l1_loss(x, z, reduction="sum") + F.l1_loss(x, z)
+        y = y + F.hinge_embedding_loss(x, signs) + F.margin_ranking_loss(x, z, signs, margin=0.1)
+        y = y + F.triplet_margin_loss(x, z, x * z, swap=True, reduction="none")[..., None] + F.pairwise_distance(x, z, keepdim=True)
+        y = y + F.cosine_embedding_loss(x[:, 0, 0], z[:, 0, 1], signs[:, 0, 0, 0], reduction="none")[:, None, None, None]
+        y = y + F.cosine_similarity(x, self.centers[0], dim=3)[..., None] + torch.cdist(x, self.centers)[..., [0, 1, 2, 3, 4, 0, 1, 2]]
+        y = y + torch.cdist(x, z.mT[:, :, :6, [0, 1, 2, 3, 4, 5, 0, 1]], 1.0).repeat(1, 1, 1, 2)[..., :8] + F.pdist(self.centers)[:8]
+        return y + self.bilinear(x, z).sum(3, keepdim=True)
+
+
+class Layouts(nn.Module):
+    """Stacks, blocks and diagonals of matrices, products of them, and writes at indices."""
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Parameter(torch.randn(2, 2)), nn.Parameter(torch.randn(3, 4))
+        self.v, self.square = nn.Parameter(torch.randn(8)), nn.Parameter(torch.randn(8, 8) / 3)
+
+    def forward(self, x):  # [batch, 3, 6, 8]
+        s, r, v = x[0, 0], x[1, 0], self.v  # [6, 8]
+        y = torch.hstack([s, r])[:, 4:12] + torch.vstack([s, v, r])[3:9] + torch.dstack([s, r]).sum(2) + torch.row_stack([v, s])[:6]
+        y = y + torch.column_stack([s[:, 0], r])[:, :8] + torch.atleast_3d(s).mean(2) + torch.atleast_2d(v) + torch.hstack([v, v])[4:12]
+        y = y + s[:, :7] @ torch.block_diag(self.a, self.b, self.a) + torch.kron(self.b, self.a)[:, :6].sum(1, keepdim=True)
+        y = y + torch.cartesian_prod(v[:3], v[2:4]).sum(1, keepdim=True) + torch.combinations(v[:4]).sum(1, keepdim=True)
+        y = y + torch.diag_embed(v[:7], 1)[:6] + torch.diag_embed(s[:, :5], -1, 0, 2).sum(1)[:, :1] + torch.diag(v[1:])[:6].sum(1, keepdim=True)
+        y = y + s.diagonal(1) .sum() + s.diagonal(-2).sum() + torch.trace(s) + torch.diag(r, 2).mean() + torch.linalg.diagonal(x).sum((1, 0))[0]
+        y = y + torch.diagonal_scatter(s, v[:6], 1) + torch.linalg.vander(v[:6], N=8) / 9
+        y = y + torch.take(s, torch.tensor([[3], [7], [-1], [0], [9], [20]])) + s.index_fill(1, torch.tensor([6, 0]), 0.5)
+        y = y + s.index_copy(0, torch.tensor([4, 1]), r[:2]) + s.scatter(1, torch.tensor([[0, 7], [2, 1], [3, 5]]), r[:3, :2])
+        y = y + s.T.exp().T * r
+        best = r.argmax(1, keepdim=True)
+        y = y + torch.zeros_like(s).scatter(1, best, 1.0) * s + s.scatter(1, best, r[:, :1]) + s.scatter(1, torch.arange(6)[:, None], 2.0)
+        left, right = torch.hsplit(s, 2)
+        y = y + torch.cat([right, left], 1).flipud() + torch.cat(torch.vsplit(s, [2])[::-1]).fliplr() + torch.dsplit(x, 2)[1].sum((0, 1, 2)).repeat(2)[:8] / 9
+        y = y + torch.inner(s, self.square) + torch.addmv(v, self.square, v, beta=0.5, alpha=2) + torch.addr(s, s[:, 0], v, alpha=0.5)
+        y = y + s @ torch.linalg.matrix_power(self.square, 3) + torch.linalg.multi_dot([s, self.square, self.square.mH])
+        y = y + torch.addbmm(s, x[0], x[1].mT @ x[1][:, :, :8] / 9, beta=0.1)
+        return x + y + F.channel_shuffle(torch.cat([x, x * x], 1), 2)[:, :3] + x.adjoint().mT
+
+
+class Grids(nn.Module):
+    """Derivatives, integrals and differences along dimensions of grids, tables of windows, and cumulative sums of exponentials."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("depth", torch.tensor([0.0, 1.0, 1.5, 2.5, 3.0, 3.5, 5.0, 7.0]))
+
+    @staticmethod
+    def table(window, *arguments):
+        return window(8, *arguments, dtype=torch.float64)
+
+    def forward(self, x):  # [batch, 3, 6, 8]
+        y = torch.gradient(x, dim=3)[0] + torch.gradient(x, spacing=0.5, dim=(2, 3), edge_order=2)[0]
+        first, second = torch.gradient(x, spacing=[0.25, 2.0], dim=(3, 2))
+        y = y + first * second + torch.gradient(x, spacing=(self.depth,), dim=3)[0] + torch.gradient(x[0, 0])[1]
+        y = y + torch.gradient(x, spacing=(self.depth[:6], self.depth.exp() / 50), dim=(2, 3), edge_order=2)[1]
+        y = y + torch.trapezoid(x, dx=0.5, dim=2)[:, :, None] + torch.trapezoid(x, self.depth)[..., None] + torch.trapz(x, dim=1)[:, None]
+        y = y + torch.trapezoid(x, x.abs().cumsum(3), dim=3)[..., None] + F.pad(torch.cumulative_trapezoid(x, self.depth), (1, 0))
+        y = y + F.pad(torch.cumulative_trapezoid(x, dim=2), (0, 0, 0, 1)) + torch.diff(x, prepend=x[..., -1:]) + torch.diff(x, append=x[..., :2], n=2)
+        y = y + torch.logcumsumexp(3 * x, 3) + torch.logcumsumexp(x, 2) * self.table(torch.hann_window) + self.table(torch.bartlett_window, False) * x
+        y = y + self.table(torch.hamming_window, True, 0.6, 0.4) * self.table(torch.blackman_window) + torch.logspace(0, 1, 8, dtype=x.dtype)
+        return y + torch.zeros(6, 8).index_put(tuple(torch.tril_indices(6, 8, -1)), torch.tensor(1.0)) * x * torch.triu_indices(3, 3).sum()
+
+
+def field():
+    return torch.randn(2, 3, 6, 8, dtype=torch.float64)
+
+
+def special():
+    write("special", Special().double(), torch.rand(2, 3, 6, 8, dtype=torch.float64) * 2 - 1)
+
+
+def limits():
+    write_bare("limits", Limits().double(), torch.randint(-4, 5, (2, 3, 6, 8)).double() / 4)
+
+
+def losses():
+    write("losses", Losses().double(), field())
+
+
+def layouts():
+    write("layouts", Layouts().double(), field())
+
+
+def grids():
+    write("grids", Grids().double(), field())
+
+
+if __name__ == "__main__":
+    torch.manual_seed(7)
+    for name in sys.argv[1:] or ("special", "limits", "losses", "layouts", "grids"):
+        globals()[name]()
