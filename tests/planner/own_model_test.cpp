@@ -145,10 +145,10 @@ TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
   EXPECT_NEAR(findPlan(model).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
-  // Five arrays per weight: value, gradient, partial sums and two states of the optimizer; the
-  // inputs of the layers; and the temporary arrays of the first layer, which needs the most.
+  // Four arrays per weight: value, gradient and two states of the optimizer; the inputs of the
+  // layers; and the temporary arrays of the first layer, which needs the most.
   EXPECT_EQ(findPlan(model).bytes,
-            4 * (5 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + kOnceBytes);
+            4 * (4 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + kOnceBytes);
 }
 
 // The time of a kernel is that of its memory accesses if these take longer than its operations,
@@ -167,8 +167,8 @@ TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
     const int half = model.parse(2, "o");
     EXPECT_NEAR(model.layerSeconds(2, half, Precision::Lower),
                 2e-6 + elementBytes * (2 * forward + again) / 1e9, 1e-15);
-    // Five copies of the weights; the layer before has the input, and no adjoint reads the output.
-    EXPECT_EQ(model.layerBytes(2, half), elementBytes * 5 * 2160);
+    // Four arrays for the weights; the layer before has the input, and no adjoint reads the output.
+    EXPECT_EQ(model.layerBytes(2, half), elementBytes * 4 * 2160);
   }
 }
 
@@ -239,9 +239,10 @@ TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   EXPECT_NEAR(seconds("n2"), kernels + sum, 1e-15);
   EXPECT_NEAR(seconds("o2"), kernels, 1e-18);
   EXPECT_NEAR(seconds("i2"), kernels, 1e-18);
-  // Five arrays of float32 for the quarter of the weights that a process has.
-  EXPECT_EQ(model.layerBytes(2, model.parse(2, "o2")), 4 * 5 * 1080);
-  // Two more arrays for the reduction of weights that all processes have, and its messages.
+  // Four arrays of float32 for the quarter of the weights that a process has.
+  EXPECT_EQ(model.layerBytes(2, model.parse(2, "o2")), 4 * 4 * 1080);
+  // Three more arrays for the reduction of weights that all processes have: what kernels add to the
+  // gradient, its sums and their messages.
   EXPECT_EQ(model.layerBytes(2, model.parse(2, "n2")), 4 * 7 * 4320);
 }
 

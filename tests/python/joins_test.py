@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Modules of PyTorch beside those of Tenon, concatenation of blocks in different layouts, and layouts that are handed on."""
 import copy
+import gc
 import unittest
+import weakref
 from functools import partial
 
 from mpi4py import MPI
@@ -13,6 +15,7 @@ try:
 except ImportError:
     raise unittest.SkipTest('PyTorch is not installed')
 import tenon.torch as tt
+from tenon.torch.joins import cat_of
 from torch_test import apart, block, drawn, grid
 
 COMM = MPI.COMM_WORLD
@@ -118,6 +121,26 @@ class Joins(unittest.TestCase):
             (wanted * weights).sum().backward()
             (made * block(found, weights)).sum().backward()
             self.assertLess(apart(given.grad, block(layout, x.grad)), 1e-13)
+
+    def test_what_a_concatenation_prepares_ends_with_its_layouts(self):
+        layouts = [rows([1, 2, 2 * COMM.size, 3]), rows([1, 1, 2 * COMM.size, 3])]
+        tensors = [torch.full((1, channels, 2, 3), channels, dtype=torch.float64) for channels in (2, 1)]
+        of_cat = cat_of(torch.float64, layouts, 1)
+        self.assertIs(cat_of(torch.float64, layouts, -3), of_cat)
+        others = [layouts[0], rows([1, 1, 2 * COMM.size, 3])]
+        self.assertIsNot(cat_of(torch.float64, others, 1), of_cat)
+        self.assertIsNot(cat_of(torch.float32, layouts, 1), of_cat)
+        self.assertEqual(tt.cat(tensors, others, 1)[0, :, 0, 0].tolist(), [2, 2, 1])
+        ends = [weakref.ref(of_cat), weakref.ref(cat_of(torch.float64, others, 1)), weakref.ref(layouts[1])]
+        del of_cat, others, layouts[1]
+        layouts.append(rows([1, 1, 2 * COMM.size, 3]))
+        tt.cat(tensors, layouts, 1)
+        gc.collect()
+        self.assertEqual([end() for end in ends], [None] * 3)
+        ends = [weakref.ref(cat_of(torch.float64, layouts, 1)), weakref.ref(tt.cat_layout(layouts, 1))]
+        del layouts
+        gc.collect()
+        self.assertEqual([end() for end in ends], [None] * 2)
 
     def test_sequential(self):
         shape = [2, 2, 4 * COMM.size, 6]

@@ -10,6 +10,8 @@
 // the dual of the storage layout only when an optimizer or a reader needs the gradient. Gradients
 // that are accumulated over k adjoints therefore need one conversion and one reduction, not k. If
 // the storage itself is replicated, its dual has contributions too; direction() then sums them.
+// Where storage and use have the same local arrays, kernels add to the gradient itself, which saves
+// an array of the parameter's size.
 // Conversions are collective, so all ranks decide alike whether one is needed.
 #include "layer/core/parameter.hpp"
 
@@ -311,16 +313,25 @@ const DTensor* ParameterUse::tangent() const {
   return toUse_ ? tangent_.get() : parameter_->tangent_.get();
 }
 
+// In a bucket the gradient begins at any element, to which the kernels of some libraries cannot
+// write, and an array that the user has placed can have any strides.
+bool ParameterUse::addsToGradient() const {
+  const Parameter& p = *parameter_;
+  return !toUse_ && !p.isInBucket() && !p.gradient_->isPlaced();
+}
+
 DTensor& ParameterUse::gradientContributions() {
   // Kernels add to the gradient in every adjoint. If the parameter is constant, as in a Jacobian
-  // with respect to inputs, they write to an array that is never read.
-  if (constant_) {
+  // with respect to inputs, or frozen, they write to an array that is never read.
+  if (isFrozen()) {
     if (!discarded_)
       discarded_ = makeRef<DTensor>(contributions_->comm(), contributions_->layout(),
                                     contributions_->dataType(), contributions_->space());
     scaleArray(0, *discarded_);
     return *discarded_;
   }
+  if (addsToGradient())
+    return *parameter_->gradient_;
   pending_ = true;
   return *contributions_;
 }

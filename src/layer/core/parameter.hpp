@@ -178,7 +178,8 @@ public:
   const DTensor& value() const;
   // The tangent in the use layout, or null if the parameter has none.
   const DTensor* tangent() const;
-  // The array to which the local kernel adds, in the dual of the use layout.
+  // The array to which the local kernel adds: the gradient itself, or one in the dual of the use
+  // layout, which collect() adds to the gradient.
   DTensor& gradientContributions();
   bool isFrozen() const noexcept { return constant_ || parameter_->isFrozen(); }
   // If constant, the parameter has no tangent here, and contributions to its gradient are
@@ -195,6 +196,7 @@ public:
 
 private:
   friend class Parameter;
+  bool addsToGradient() const;
   Ref<Parameter> parameter_;
   LinearOpRef toUse_; // null if both layouts have the same local arrays
   Ref<DTensor> value_, tangent_, contributions_, discarded_;

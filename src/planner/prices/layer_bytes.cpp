@@ -103,10 +103,10 @@ outputsReadAgain(const DeclaredNetwork& network,
   return read;
 }
 
-// In training a parameter has its value, the gradient and the partial sums of it; the sums and
-// their message buffers, if processes share the parameter; and the state of the optimizer.
+// In training a parameter has its value and the gradient; what kernels add to the gradient, the
+// sums and their message buffers, if processes share the parameter; and the state of the optimizer.
 void LayerBytes::addParameter(const Layout& use, bool frozen, ParallelizationCost& cost) const {
-  const double arrays = trains_ && !frozen ? 3.0 + (haveSameMemory(use.dual(), use) ? 0 : 2) +
+  const double arrays = trains_ && !frozen ? 2.0 + (haveSameMemory(use.dual(), use) ? 0 : 3) +
                                                  double(optimizerStates_)
                                            : 1;
   cost.bytes += arrays * bytesOf(use);

@@ -153,10 +153,11 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
     bytes.messages += parameter.toUse->bufferBytes(rank, task_.shared, parameter.isTrained);
   if (!parameter.isTrained)
     return;
-  // The gradient and its partial sums, which are converted from another layout into an array of
-  // their own.
-  bytes.parameters +=
-      stored + used + (isElsewhere ? stored : 0) + double(task_.optimizerStates) * stored;
+  // The gradient. Kernels add to it, or to an array of their own: in another layout, which is
+  // converted into a third array, or beside a bucket.
+  const bool isInBucket = parameter.isSummed && task_.bucketBytes != 0;
+  bytes.parameters += stored + (isElsewhere || isInBucket ? used : 0) + (isElsewhere ? stored : 0) +
+                      double(task_.optimizerStates) * stored;
   if (parameter.isSummed)
     bytes.parameters += stored; // the direction of the optimizer's step
 }

@@ -23,6 +23,7 @@ from mpi4py import MPI
 from torch.utils import _pytree
 
 from ..calls import Layer, Layout
+from .archives import drop_parameters, write_zeros
 from .complexes import numbered
 from .copies import check_equal, on_all, raise_on_all
 from .cuts import Piece, cut
@@ -52,6 +53,8 @@ class Graph:
     numbered: tuple[str, ...] = ()  # files of complexes.py
     cut: Any = None          # at kept modules, in place of the path
     dtype: torch.dtype | None = None
+    written: list[str] = dataclasses.field(default_factory=list)  # of the files, those of this rank
+    has_values: bool = True  # of parameters, in its files
 
     def files(self):
         pieces = [step.path for step in self.cut.steps if isinstance(step, Piece)] if self.cut else [self.path]
@@ -94,7 +97,7 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
     drawn = seed if seed is not None else drawn_seed(comm)
 
     def make(path=graph.path, number=0):
-        layer = Layer.from_model(comm, path)
+        layer = Layer.from_model(comm, path if graph.has_values else file_for_copies(comm, graph, path))
         layer.set_data_type(type_of_elements)
         return layer.set(seed=(drawn + number) % 2**63, model_test='off', model_training=training, **settings)
     shown = settings if training else {**settings, 'training': False}
@@ -104,6 +107,11 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
     else:
         made = Undivided(make, layouts, module, graph, depth, shown)
         made.train(module.training)
+    with on_all(comm, 'the module was not distributed'):  # all ranks have read them, since set-up is collective
+        for written in graph.written:
+            if written not in graph.numbered:
+                drop_parameters(written)
+        graph.has_values = False
     if proof:
         prove(made, module)
     return Distributed(made)
@@ -146,6 +154,7 @@ def exported_on_first(comm, module, layouts, example, dtype, training, keep):
     for path in graph.files():
         if spread_file(comm, path):
             weakref.finalize(graph, shutil.rmtree, os.path.dirname(path), True)
+            graph.written.append(path)
     return graph
 
 
@@ -190,6 +199,15 @@ def spread_file(comm, path):
             shutil.rmtree(os.path.dirname(path), ignore_errors=True)
         raise
     return is_owner
+
+
+def file_for_copies(comm, graph, path):
+    """Returns a file of the graph without values, for a copy that gets them from the network. Collective."""
+    target = path if path in graph.numbered else f'{path}.zeros'
+    with on_all(comm, 'the module was not copied'):
+        if path in graph.written and not os.path.exists(target):
+            write_zeros(path, target)
+    return target
 
 
 def examples_for(module, layouts, example, dtype):

@@ -60,6 +60,11 @@ class Slot:
         placed[self.tensor._handle] = memory_held(array)
         return self.tensor
 
+    def release(self):
+        """Ends the use of the last array, which would otherwise exist until the next one."""
+        self.tensor.reset_array()
+        self.last = None
+
     def form(self, strides, array):
         """Prepares the placement of arrays with these strides."""
         memory = memory_of(array)

@@ -114,13 +114,32 @@ class Sequential(torch.nn.Sequential):
         return Sequential(self.input_layout, *[copy.deepcopy(module, memo) for module in self]).train(self.training)
 
 
-# The modules of cat(), by their arguments.
-made_cats: dict[Any, tuple[Sequence[Layout], Cat]] = {}
+class MadeCat:
+    """A module of cat(). It has references of its own to the layouts, so that it ends with those that
+    cat() was called with."""
+
+    def __init__(self, dtype, layouts, dim):
+        self.dtype, self.dim = dtype, dim
+        self.layouts = [weakref.ref(layout) for layout in layouts]
+        self.module = Cat(dim, layout=[layout.share() for layout in layouts], dtype=dtype)
+
+    def has_ended(self):
+        return any(layout() is None for layout in self.layouts)
+
+    def is_for(self, dtype, layouts, dim):
+        return (self.dtype, self.dim) == (dtype, dim) and len(self.layouts) == len(layouts) and all(
+            mine() is layout for mine, layout in zip(self.layouts, layouts))
+
+
+# Those of which the first layout exists. Whether one is found depends on the caller's layouts alone, and so is the same on all
+# ranks, whenever their collectors run: making one is collective.
+made_cats: weakref.WeakKeyDictionary[Layout, list[MadeCat]] = weakref.WeakKeyDictionary()
 
 
 def cat(tensors: Sequence[torch.Tensor], layouts: Sequence[Layout], dim: int = 0) -> torch.Tensor:
     """torch.cat() of blocks in different layouts, along any dimension, split or not: the others are
-    brought to the blocks of the first. The result is in cat_layout(layouts, dim). Collective."""
+    brought to the blocks of the first. The result is in cat_layout(layouts, dim). What it prepares lasts as
+    long as the objects of `layouts`: give the same ones each time. Collective."""
     return cat_of(tensors[0].dtype, layouts, dim)(*tensors)
 
 
@@ -130,8 +149,11 @@ def cat_layout(layouts: Sequence[Layout], dim: int = 0) -> Layout:
 
 
 def cat_of(dtype, layouts, dim):
-    key = dtype, dim % layouts[0].dimensions(), tuple(layout._handle for layout in layouts)
-    known = made_cats.get(key)
-    if known is None or any(layout._handle != handle for layout, handle in zip(known[0], key[2])):  # of an earlier session
-        known = made_cats[key] = list(layouts), Cat(dim, layout=layouts, dtype=dtype)
-    return known[1]
+    dim %= layouts[0].dimensions()
+    known = made_cats.setdefault(layouts[0], [])
+    known[:] = [each for each in known if not each.has_ended()]
+    found = next((each for each in known if each.is_for(dtype, layouts, dim)), None)
+    if found is None:
+        found = MadeCat(dtype, layouts, dim)
+        known.append(found)
+    return found.module

@@ -6,7 +6,6 @@ has copies and packed forms of parameters, so it is notified before the next eva
 has modified a parameter."""
 from __future__ import annotations
 
-import ctypes
 import math
 import weakref
 from typing import Any, Callable, Mapping, NoReturn, Sequence
@@ -14,15 +13,12 @@ from typing import Any, Callable, Mapping, NoReturn, Sequence
 import numpy
 import torch
 
-from ..arrays import ACCESS, RESTORE
 from ..calls import Layer, Layout
-from ..memory import row_major
 from ..models import names_of, parameters_of, states_of, weights
-from ..runtime import check, pointer, ref
 from .copies import check_copies
 from .functions import Slot, call, is_forward, note_use, shown, unwrapped
 from .gradients import ApplyLayer, Evaluation
-from .ports import Held, Port, Ports, box_of, take_blocks, tensor_on
+from .ports import GradientSum, Held, Port, Ports, box_of, take_blocks, tensor_on
 
 
 def varies(layer):
@@ -76,7 +72,7 @@ class Module(torch.nn.Module):
         self.slots, self.states = parameters_of(layer), states_of(layer)
         self.held: list[Held] = []  # parameters, then buffers
         self.adopt(names_of(layer, [*self.slots, *self.states]))
-        self.sums: dict[int, tuple[int, torch.dtype, torch.Size, bool]] = {}
+        self.sums: dict[int, GradientSum] = {}
         note_use(self, self.comm)
         self.follow_held()
 
@@ -256,25 +252,14 @@ class Module(torch.nn.Module):
         return self
 
     def gradient(self, held):
-        """Returns a copy of the gradient of a parameter, summed over the ranks. Its constant
-        properties are queried once."""
-        index = held.index
-        tensor = self.layer.reduced_gradient(index)
-        if index not in self.sums:
-            slot = Slot(tensor.layout(), tensor.data_type(), tensor)
-            is_plain = not slot.is_device and (0 in slot.shape or tuple(tensor.strides()) == row_major(slot.shape))
-            self.sums[index] = int(tensor.data_type()), slot.dtype, slot.shape, is_plain
-        type, dtype, shape, is_plain = self.sums[index]
-        if not is_plain:
-            with tensor.read() as lent:
-                is_device = hasattr(lent, '__cuda_array_interface__')
-                made = torch.as_tensor(lent, device='cuda').clone() if is_device else torch.from_numpy(lent.copy())
-                return made.view(held.tensor.shape)
-        made, first = torch.empty(shape, dtype=dtype), pointer()
-        check(ACCESS[False, True](tensor._handle, type, ref(first)))
-        ctypes.memmove(made.data_ptr(), first.value, made.numel() * made.element_size())
-        check(RESTORE[True](tensor._handle, ref(first)))
-        return made.view(held.tensor.shape)
+        """Returns the gradient of a parameter, summed over the ranks, in memory of its own. Collective."""
+        if held.tensor.is_cuda:
+            with self.layer.reduced_gradient(held.index).read() as lent:
+                return torch.as_tensor(lent, device='cuda').clone().view(held.tensor.shape)
+        contributions = self.layer.parameter_gradient(held.index)
+        if held.index not in self.sums:
+            self.sums[held.index] = GradientSum(contributions, held.slot)
+        return self.sums[held.index](contributions).view(held.tensor.shape)
 
     def extra_repr(self) -> str:
         settings = self.shown_settings()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from .functions import Slot, block
+from ..calls import LinearOp
+from ..runtime import check
+from .functions import Slot, apply, block
 
 
 def tensor_on(tensor):
@@ -61,6 +63,22 @@ class Ports:
             with layer.create_output(index) as y:
                 self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
         self.shapes = [port.value.shape for port in self.inputs]
+
+
+class GradientSum:
+    """The sum of a parameter's gradient over the ranks, from Tenon's contributions into a new tensor of torch: Tenon
+    has no array of its own for the result, of which torch would then have a copy."""
+
+    def __init__(self, contributions, slot):
+        layout, type = slot.layout(), contributions.data_type()
+        self.sum = LinearOp.conversion(contributions.layout(), layout, type)
+        self.target = Slot(layout, type)
+
+    def __call__(self, contributions):
+        made = self.target.new(None)
+        check(apply(self.sum._handle, contributions._handle, self.target.place(made)._handle))
+        self.target.release()
+        return made
 
 
 class Held:
