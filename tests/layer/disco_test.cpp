@@ -2,9 +2,11 @@
 // Discrete-continuous convolutions on the sphere against torch-harmonics 0.9.3 (tests/data/
 // disco.json): output, input gradient and parameter gradients of every basis and normalisation, in
 // every layout and with every label. Fields whose first row is in the south give the mirrored
-// output.
+// output. The numbers see filters that are turned the wrong way, are not normalised, or miss a row
+// beyond a block.
 #include "run_layer.hpp"
 #include "support/draws.hpp"
+#include "support/finds_a_fault.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -143,6 +145,59 @@ TEST(Disco, MirrorsFieldsFromTheSouth) {
     test::expectNear(turnedOver(gathered(*step.y), y[2], y[3]), c["y"].get<std::vector<double>>(),
                      1e-12, layer->describe());
   }
+}
+
+// Exchanges east and west.
+std::vector<double> mirrored(const std::vector<double>& x, Index columns) {
+  std::vector<double> result(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Index column = Index(i) % columns;
+    result[i + std::size_t((columns - column) % columns) - std::size_t(column)] = x[i];
+  }
+  return result;
+}
+
+// Whether the numbers of a case tell apart the output of a layer with another setting, of which
+// `before` changes the input and `after` the output.
+template <class Before, class After>
+bool seesFault(const Json& c, const char* setting, const char* value, const Before& before,
+               const After& after) {
+  const Shape field = discoField(c);
+  const Ref<Layer> layer = discoLayer(c);
+  layer->setText(setting, value);
+  test::Step step(layer, onWorld(field, "S2"));
+  test::fillFrom(*step.x, before(elementsOf(field)));
+  setParameters(*layer);
+  step.apply();
+  const std::vector<double> y = after(gathered(*step.y), step.y->layout().shape());
+  return test::findsAFault(
+      [&] { test::expectNear(y, c["y"].get<std::vector<double>>(), 1e-12, "y"); });
+}
+
+TEST(Disco, TheNumbersSeeFaults) {
+  const Json& c = discoCases()[1];
+  const Shape field = discoField(c);
+  const auto same = [](const std::vector<double>& x, auto&&...) { return x; };
+  const auto normalisation = c["normalisation"].get<std::string>();
+  EXPECT_FALSE(seesFault(c, "normalisation", normalisation.c_str(), same, same));
+  EXPECT_TRUE(seesFault(c, "normalisation", "none", same, same));
+  // A filter that is turned to the west instead of to the east.
+  EXPECT_TRUE(seesFault(
+      c, "normalisation", normalisation.c_str(),
+      [&](const std::vector<double>& x) { return mirrored(x, field[3]); },
+      [](const std::vector<double>& y, const Shape& shape) { return mirrored(y, shape[3]); }));
+  // A row of the input that does not arrive.
+  for (Index row = 0; row < field[2]; ++row)
+    EXPECT_TRUE(seesFault(
+        c, "normalisation", normalisation.c_str(),
+        [&](std::vector<double> x) {
+          for (std::size_t i = 0; i < x.size(); ++i)
+            if (Index(i) / field[3] % field[2] == row)
+              x[i] = 0;
+          return x;
+        },
+        same))
+        << row;
 }
 
 // A filter of one hat on all of the sphere, normalised to 1: the layer is a mean, also at the

@@ -5,31 +5,11 @@
 // in inference; and in a container that recomputes.
 #include "compile/prices/pass_prices.hpp"
 #include "layer_run.hpp"
+#include "sent_in.hpp"
 #include "support/draws.hpp"
-#include "sys/log/log.hpp"
-
-#include <utility>
 
 namespace tenon::test {
 namespace {
-
-using Sent = std::pair<Index, Index>; // messages and bytes of this rank
-
-template <class Call>
-Sent sentIn(Call&& call) {
-  static const int event = logEvent("CountedPass");
-  logEnable(true);
-  logReset();
-  {
-    const LogScope scope(event);
-    call();
-  }
-  logEnable(false);
-  for (const EventRecord& record : logSnapshot())
-    if (record.event == "CountedPass")
-      return {record.messages, record.bytes};
-  return {};
-}
 
 Sent countedFrom(const CompiledNetwork& network, const Pass& pass) {
   const MovementTarget target = MovementPolicy::fromOptions().on(*world());

@@ -2,8 +2,10 @@
 // Spherical convolutions on all ranks against an independent implementation: dense matrices of both
 // transforms from their definition (support/sphere_reference.hpp), and complex products in plain
 // loops; output, input gradient and parameter gradients, with every label. Weights of 1 return
-// fields of the band. Factors of degrees are compared with their formulas.
+// fields of the band. Messages and bytes are counted. Factors of degrees are compared with their
+// formulas.
 #include "run_layer.hpp"
+#include "sent_in.hpp"
 #include "support/draws.hpp"
 #include "support/sphere_reference.hpp"
 
@@ -222,6 +224,30 @@ TEST(SphericalConvolution, EqualsTheDefinitionInDrawnLayouts) {
       ASSERT_NO_FATAL_FAILURE(expectConvolution(c, input, ""));
     }
   }
+}
+
+// Rows to orders to degrees and back are four exchanges, in each of which a rank sends all but its
+// own part to each other rank; the adjoint sends as much.
+TEST(SphericalConvolution, ExchangesCoefficientsFourTimes) {
+  const Index ranks = world()->size(), batch = 2, channels = 3, modes = 12;
+  if (modes % ranks != 0)
+    return;
+  const SphereCase sphere{.rows = modes, .columns = 24, .degrees = modes, .orders = modes};
+  const Convolution c{.in = sphere,
+                      .out = sphere,
+                      .batch = batch,
+                      .inputs = channels,
+                      .outputs = channels,
+                      .bias = false};
+  const Ref<Layer> layer = layerOf(c);
+  test::Step step(layer, onWorld(c.field(), "S2"));
+  test::fillFrom(*step.x, elementsOf(c.field()));
+  test::fillFrom(*step.dy, elementsOf(c.output(), 3));
+  const Index own = modes / ranks, complexBytes = 16;
+  const test::Sent wanted = {4 * (ranks - 1),
+                             4 * batch * channels * own * (modes - own) * complexBytes};
+  EXPECT_EQ(test::sentIn([&] { step.apply(); }), wanted);
+  EXPECT_EQ(test::sentIn([&] { step.adjoint(); }), wanted);
 }
 
 // A field of the band is returned by weights of 1: orders that are read in another order than they
