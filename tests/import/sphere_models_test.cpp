@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <numbers>
 
 namespace tenon {
 namespace {
@@ -100,7 +99,7 @@ TEST(SphereModelTest, FiltersHaveTheSettingsOfTheirModules) {
       {"fused", {3}, "zernike", "mean", "gauss", "gauss", 1.3, 1, true},
       {"up", {2, 1}, "fourierbessel", "support", "gauss", "poles", 1.2, 2, true},
       {"fewer", {2, 1}, "harmonic", "modal", "poles", "poles", 0.7, 1, false},
-      {"last", {1, 1}, "linear", "none", "poles", "poles", std::numbers::pi / 5, 1, false}};
+      {"last", {1, 1}, "linear", "none", "poles", "poles", 4, 1, false}};
   const ModelFile file(pathOf("filters"));
   const ImportedNetwork network = importNetwork(file.program(), *file.open(), {{2, 2, 6, 12}});
   std::size_t next = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The members of a .pt2 archive, and what export_torch.py adds to it: a test, which is inputs,
 // outputs, cotangents and gradients in float64 as .npy members, and tenon/test.json with their
-// names and tolerances; and the bases of filters on the sphere. Sizes in the archive are not trusted: texts are read in pieces, and arrays must have
-// the shapes that the network gives them.
+// names and tolerances; and the bases of filters on the sphere. Sizes in the archive are not
+// trusted: texts are read in pieces, and arrays must have the shapes that the network gives them.
 #include "import/pt2/archive.hpp"
 
 #include "sys/errors/error.hpp"

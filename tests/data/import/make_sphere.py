@@ -121,11 +121,12 @@ class Filters(nn.Module):
                           **kind("zernike", "mean"), **gauss)
         self.up = up(6, 2, (4, 6), (6, 12), (2, 1), groups=2, grid_in="legendre-gauss",
                      theta_cutoff=1.2, **kind("fourier-bessel", "support"))
-        # One with fewer outputs than half of its inputs is an autograd function. The last one has
-        # the default cutoff.
+        # One with fewer outputs than half of its inputs is an autograd function. The last one's hat
+        # is wider than the sphere.
         self.fewer = conv(2, 1, (6, 12), (6, 12), (2, 1), bias=False, theta_cutoff=0.7,
                           **kind("harmonic", "modal"))
-        self.last = conv(1, 1, (6, 12), (6, 12), 1, basis_norm_mode="none", bias=False)
+        self.last = conv(1, 1, (6, 12), (6, 12), 1, basis_norm_mode="none", bias=False,
+                         theta_cutoff=4.0)
         for m in (self.first, self.fused, self.up):
             nn.init.normal_(m.bias)
 

@@ -24,7 +24,7 @@ using Entry = FilterTable::Entry;
 
 constexpr double kFilterTolerance = 1e-6; // relative to the largest value: the rounding of float32
 constexpr const char* kGrids[] = {"poles", "gauss", "cells"};
-constexpr const char* kNorms[] = {"nodal", "modal", "support", "geometric", "none", "mean"};
+constexpr const char* kNorms[] = {"nodal", "modal", "none", "support", "geometric", "mean"};
 
 // All entries of a block of rows of both grids, in order.
 std::vector<Entry> entriesOf(const FilterGrids& grids, CircleRange fine, CircleRange coarse) {
