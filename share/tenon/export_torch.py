@@ -71,6 +71,8 @@ def export_model(model, inputs, path, names=None, about="", free=True):
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
         folder = archive.namelist()[0].split("/")[0] + "/tenon/"
         archive.writestr(folder + "test.json", json.dumps(test))
+        if filters := _filters(model):
+            archive.writestr(folder + "filters.json", json.dumps(filters))
         for name, value in exact.items():
             archive.writestr(f"{folder}{name}.npy", _npy(value))
     return test
@@ -143,6 +145,21 @@ class _Exact(torch.fx.Interpreter):
         inner.known = {node for node, read in outer.items() if read in self.known}
         with torch.set_grad_enabled(args[0] if place == 1 else torch.is_grad_enabled()):
             return inner.run(*args[place + 1:])
+
+
+def _filters(model):
+    """The bases of filters on the sphere of torch-harmonics, of which the graph has the values alone."""
+    names = {"PiecewiseLinearFilterBasis": "linear", "HarmonicFilterBasis": "harmonic", "ZernikeFilterBasis": "zernike",
+             "FourierBesselFilterBasis": "fourierbessel"}
+    filters = {}
+    for path, module in model.named_modules(remove_duplicate=False):
+        basis, cutoff = getattr(module, "filter_basis", None), getattr(module, "theta_cutoff", None)
+        if (name := names.get(type(basis).__name__)) and cutoff is not None:
+            # "morlet" is harmonic without norms.
+            name = "morlet" if name == "harmonic" and basis._l2_norms is None else name
+            kernel = [int(n) for n in torch.as_tensor(basis.kernel_shape).reshape(-1)]
+            filters[path] = {"basis": name, "kernel": kernel, "cutoff": float(cutoff)}
+    return filters
 
 
 def _as_arguments(model, each):

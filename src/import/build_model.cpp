@@ -81,8 +81,11 @@ public:
   ModelGraph take() { return builder_.take(); }
 
   void run(const std::vector<Shape>& inputs) {
+    const std::set<std::string> read = namesOfNumbers();
     for (const auto& [name, tensor] : program_.constants) {
-      names_[name] = builder_.constant(ModelConstant::ofTensor(program_, tensor));
+      ModelConstant constant = ModelConstant::ofTensor(program_, tensor);
+      names_[name] = read.contains(name) ? builder_.constant(std::move(constant))
+                                         : builder_.storedConstant(std::move(constant));
       if (program_.tensors[tensor].isComplex)
         names_[name] = builder_.complex(names_[name]);
     }
@@ -98,6 +101,16 @@ public:
   }
 
 private:
+  // The names of values that are outputs or that operations read, but not the lists of filters on
+  // the sphere, which may be longer than other integers and are compared at once.
+  std::set<std::string> namesOfNumbers() const {
+    std::set<std::string> names(program_.outputs.begin(), program_.outputs.end());
+    for (const ModelOperation& operation : program_.operations)
+      if (!readsFilterLists(operation.type))
+        forEachRead(operation, [&](const std::string& name) { names.insert(name); });
+    return names;
+  }
+
   // Adds the values of one operation to the graph.
   void add(const ModelOperation& operation) {
     builder_.begin(operation, valuesRead(operation));

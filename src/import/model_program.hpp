@@ -6,6 +6,7 @@
 
 #include "weights/stored_tensor.hpp"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -76,6 +77,14 @@ struct ModelTensor {
   }
 };
 
+// The basis of a discrete-continuous convolution's filters on the sphere, by the names of layer
+// `disco`; a kernel of one number has 0 after it.
+struct ModelFilterBasis {
+  std::string name;
+  std::array<Index, 2> kernel = {};
+  double cutoff = 0;
+};
+
 // An input of the network.
 struct ModelInput {
   std::string name;
@@ -127,6 +136,9 @@ struct ModelProgram {
   // rounded to float32 although the network computes in float64.
   std::vector<double> rounded;
   std::vector<ModelOperation> operations;
+  // Of each module with filters on the sphere, which the exporting program has noted, since a graph
+  // has their values alone.
+  std::map<std::string, ModelFilterBasis> filters;
   std::optional<ModelTest> test;
 };
 

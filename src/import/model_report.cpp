@@ -261,8 +261,9 @@ private:
     const std::string& type = layer.type;
     // Layers of these types read all of space, or their outputs are not on the spatial grid.
     if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
-        type == "spectralconv" || type == "matmul" || type == "attention" || type == "flatten" ||
-        type == "transpose" || (type == "softmax" && reads.front().ndim() > 2) ||
+        type == "spectralconv" || type == "sphericalconv" || type.ends_with("disco") ||
+        type == "matmul" || type == "attention" || type == "flatten" || type == "transpose" ||
+        (type == "softmax" && reads.front().ndim() > 2) ||
         (type == "reduce" && !keepsSpace(layer)) ||
         compiled_.outputOf(number).ndim() != spatial_ + 2)
       isBounded = false;

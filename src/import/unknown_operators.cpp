@@ -52,8 +52,8 @@ constexpr Reason kReasons[] = {
     {"MaxUnpool max_unpool", "interpolate or transposed convolutions; no layer keeps the places of "
                              "a maximum"},
     {"torch.ops.disco_kernels.*",
-     "the layers disco and transposeddisco, made in the program with the settings "
-     "of the module (doc/sphere.md); their filters are not recognised in a file"},
+     "DiscreteContinuousConvS2 and DiscreteContinuousConvTransposeS2 of torch-harmonics 0.9.3 on "
+     "the CPU, or the layers disco and transposeddisco, made in the program (doc/sphere.md)"},
     {"DeformConv RoiAlign", "grid_sample (GridSample) at computed points"},
     {"STFT stft istft", "convolutions with fixed cosines and sines, or rfft of windows made by "
                         "unfold"},

@@ -36,6 +36,7 @@ MODULES = {
     'timm': ['timm'],
     'monai': ['monai.networks.nets'],
     'neuralop': ['neuralop.models', 'neuralop.models.local_no', 'neuralop.models.rno', 'neuralop.models.otno'],
+    'torch_harmonics': ['torch_harmonics.examples.models', 'torch_harmonics'],
     'torchvision': ['torchvision.models', 'torchvision.models.segmentation', 'torchvision.models.video'],
     'smp': ['segmentation_models_pytorch'],
     'physicsnemo': ['physicsnemo.models.fno'] + [f'physicsnemo.models.{name}' for name in (

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace tenon {
@@ -137,23 +138,51 @@ void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts
   expectError(code, parts, [&] { networkOf(*source); });
 }
 
-// Older versions of PyTorch store tensors as pickles; the archive has a flag for each tensor. Here
-// all flags are changed to true, and the error contains the name of the first parameter.
-TEST(DamagedModel, PickledTensorsAreRefusedByName) {
-  const std::string bytes = bytesOfFile("tiny.pt2");
+std::vector<test::Member> membersOf(const std::string& model) {
+  const std::string bytes = bytesOfFile(model);
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
-                              static_cast<Index>(bytes.size()), "some file");
+                              static_cast<Index>(bytes.size()), model);
   std::vector<test::Member> members;
   for (const ZipMember& member : readZip(*source)) {
     const std::vector<std::byte> own = source->readPart(member.begin, member.stored, "a member");
-    std::string text(reinterpret_cast<const char*>(own.data()), own.size());
+    members.push_back(
+        {member.name, std::string(reinterpret_cast<const char*>(own.data()), own.size())});
+  }
+  return members;
+}
+
+// Older versions of PyTorch store tensors as pickles; the archive has a flag for each tensor. Here
+// all flags are changed to true, and the error contains the name of the first parameter.
+TEST(DamagedModel, PickledTensorsAreRefusedByName) {
+  std::vector<test::Member> members = membersOf("tiny.pt2");
+  for (test::Member& member : members) {
     const std::string word = "\"use_pickle\": ";
-    if (const std::size_t at = text.find(word + "false"); at != text.npos)
-      text.replace(at, word.size() + 5, word + "true");
-    members.push_back({member.name, text});
+    if (const std::size_t at = member.bytes.find(word + "false"); at != member.bytes.npos)
+      member.bytes.replace(at, word.size() + 5, word + "true");
   }
   expectRefused(TENON_ERR_SUPPORT, {"some file", "'0.weight'", "Python object"},
                 test::zip(members));
+}
+
+// The bases of filters on the sphere, which export_torch.py adds.
+TEST(DamagedModel, BasesOfFiltersAreChecked) {
+  const std::vector<test::Member> members = membersOf("tiny.pt2");
+  const std::string root = members.front().name.substr(0, members.front().name.find('/'));
+  const auto with = [&](const std::string& filters) {
+    std::vector<test::Member> all = members;
+    all.push_back({root + "/tenon/filters.json", filters});
+    return test::zip(all);
+  };
+  EXPECT_NE("", contents(with(R"({"a": {"basis": "linear", "kernel": [3, 2], "cutoff": 0.9}})")));
+  for (const auto& [filters, part] : std::map<std::string, const char*>{
+           {R"({"a": {"basis": "cubic", "kernel": [3, 2], "cutoff": 0.9}})", "a.basis: is unknown"},
+           {R"({"a": {"basis": "linear", "kernel": [3], "cutoff": 0.9}})", "two numbers"},
+           {R"({"a": {"basis": "zernike", "kernel": [3, 2], "cutoff": 0.9}})", "one number"},
+           {R"({"a": {"basis": "harmonic", "kernel": [3, 65], "cutoff": 0.9}})", "at most 64"},
+           {R"({"a": {"basis": "morlet", "kernel": [3, 0], "cutoff": 0.9}})", "kernel"},
+           {R"({"a": {"basis": "linear", "kernel": [3, 2], "cutoff": 0}})", "positive angle"},
+           {R"({"a": {"basis": "linear", "kernel": [3, 2]}})", "cutoff"}})
+    expectRefused(TENON_ERR_FORMAT, {"some file", "tenon/filters.json", part}, with(filters));
 }
 
 TEST(DamagedModel, WhatContradictsItselfIsNamed) {

@@ -566,6 +566,33 @@ class Distribute(OfModules):
                 tt.distribute(one, layout)
             tt.distribute(one, layout, training=False, proof=True)
 
+    def test_filters_on_the_sphere(self):
+        """Their bases are not in a graph of torch; complex numbers and kept modules make more files."""
+        try:
+            import torch_harmonics as th
+        except ImportError:
+            self.skipTest('torch-harmonics is not installed')
+
+        class Filters(torch.nn.Module):
+            def __init__(self, scale):
+                super().__init__()
+                self.first, self.act = th.DiscreteContinuousConvS2(2, 2, (6, 12), (4, 6), (3, 2)), torch.nn.Tanh()
+                self.last = th.DiscreteContinuousConvTransposeS2(2, 1, (4, 6), (6, 12), 2, basis_type='zernike')
+                self.scale = torch.nn.Parameter(scale)
+
+            def forward(self, x):
+                return self.last(self.act(self.first(x)) * (self.scale * self.scale).real.sum())
+
+        shape = [2, 2, 6, 12]
+        x, layouts = drawn(*shape, seed=6), splits(shape)
+        for layout, scale, keep in ((layouts[0], 2j, ()), (layouts[-1], 2.0, ('act',))):
+            with self.subTest(layout.properties()):
+                torch.manual_seed(2)
+                one = Filters(torch.tensor([scale])).double()
+                network = tt.distribute(one, layout, keep=keep, proof=not keep)
+                with torch.no_grad():
+                    self.assertLess(apart(network(block(layout, x)), block(network.output_layout, one(x))), 1e-12)
+
     def test_parameters_before_detach(self):
         """Their gradients are 0, where PyTorch has none, and requires_grad_(False) leaves them out."""
         one = torch.nn.ModuleList([torch.nn.Conv2d(2, 2, 1), torch.nn.Conv2d(2, 2, 1)])

@@ -46,22 +46,25 @@ namespace {
 
 // Filters have lists of rows and columns, and of basis functions.
 constexpr Index kMaxRows = Index(1) << 15, kMaxColumns = Index(1) << 17, kMaxKernel = 64;
+// Of networks on few rows, whose filters are parts of hats that are wider than the sphere.
+constexpr double kMaxCutoff = 4 * std::numbers::pi;
 
 constexpr OptionSpec kDisco[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
     {"kernel", OptionSpec::Ints, nullptr,
      "numbers of basis functions of a filter: of linear, rings and sectors (1 if there is one "
-     "number); of harmonic, frequencies along rows and columns; of zernike, degrees (one number); "
-     "of fourierbessel, zeros of J_0 and the highest order",
+     "number); of harmonic and morlet, frequencies along rows and columns; of zernike, degrees "
+     "(one number); of fourierbessel, zeros of J_0 and the highest order",
      nullptr, atLeast(1)},
     {"basis", OptionSpec::Choice, "linear",
-     "basis functions of filters: hats by rings and sectors, harmonics under Hann's window, "
-     "Zernike's polynomials, or Bessel functions that vanish at the cutoff",
-     "linear|harmonic|zernike|fourierbessel"},
+     "basis functions of filters: hats by rings and sectors, harmonics under Hann's window "
+     "(morlet: not normalised), Zernike's polynomials, or Bessel functions that vanish at the "
+     "cutoff",
+     "linear|harmonic|morlet|zernike|fourierbessel"},
     {"cutoff", OptionSpec::Real, "0",
-     "radius of filters as an angle in radians; 0: the largest distance between neighbouring rows "
-     "of the grid with fewer longitudes"},
+     "radius of filters as an angle in radians, also beyond pi; 0: the largest distance between "
+     "neighbouring rows of the grid with fewer longitudes"},
     {"normalisation", OptionSpec::Choice, "nodal",
      "scale of basis functions: nodal, sum of absolute values times quadrature weights 1 for each "
      "row of the output; modal, the same without the mean of each anisotropic function; mean, "
@@ -220,21 +223,22 @@ public:
     std::vector<Index> kernel = {draw.between(1, 3)};
     if (!isZernike)
       kernel.push_back(draw.between(1, 3));
-    return {{{"in_channels", inputs},
-             {"out_channels", groups * draw.between(1, 2)},
-             {"groups", groups},
-             {"kernel", kernel},
-             {"basis", std::string(isZernike ? "zernike" : draw.of({"linear", "harmonic"}))},
-             {"cutoff", 0.3 * double(draw.between(1, 4))},
-             {"normalisation", std::string(draw.of({"nodal", "modal", "mean", "none"}))},
-             {"grid", std::string(draw.of({"gauss", "poles", "cells"}))},
-             {"output_grid", std::string(draw.of({"gauss", "poles", "cells"}))},
-             {"size",
-              std::vector<Index>{draw.between(3, 7), isTransposed_ ? fineColumns : coarseColumns}},
-             {"first_row", std::string(draw.of({"north", "south"}))},
-             {"bias", draw.chance(60)}},
-            {{draw.between(1, 3), inputs, draw.between(3, 7),
-              isTransposed_ ? coarseColumns : fineColumns}}};
+    return {
+        {{"in_channels", inputs},
+         {"out_channels", groups * draw.between(1, 2)},
+         {"groups", groups},
+         {"kernel", kernel},
+         {"basis", std::string(isZernike ? "zernike" : draw.of({"linear", "harmonic", "morlet"}))},
+         {"cutoff", 0.3 * double(draw.between(1, 4))},
+         {"normalisation", std::string(draw.of({"nodal", "modal", "mean", "none"}))},
+         {"grid", std::string(draw.of({"gauss", "poles", "cells"}))},
+         {"output_grid", std::string(draw.of({"gauss", "poles", "cells"}))},
+         {"size",
+          std::vector<Index>{draw.between(3, 7), isTransposed_ ? fineColumns : coarseColumns}},
+         {"first_row", std::string(draw.of({"north", "south"}))},
+         {"bias", draw.chance(60)}},
+        {{draw.between(1, 3), inputs, draw.between(3, 7),
+          isTransposed_ ? coarseColumns : fineColumns}}};
   }
 
 private:
@@ -255,9 +259,9 @@ private:
 
   void check() const override {
     checkOutputSettings(*this, integer("groups"));
-    if (const double cutoff = real("cutoff"); !(cutoff >= 0 && cutoff <= std::numbers::pi))
+    if (const double cutoff = real("cutoff"); !(cutoff >= 0 && cutoff <= kMaxCutoff))
       throw Error(TENON_ERR_ARG, fmt::format("cutoff of {} is {}; set an angle in radians up to "
-                                             "pi, or 0 for the distance of rows",
+                                             "4 pi, or 0 for the distance of rows",
                                              title(), cutoff));
     if (!isSet("kernel"))
       return;
@@ -289,11 +293,8 @@ private:
                             .norm = filterNormNamed(text("normalisation")),
                             .isTransposed = isTransposed_,
                             .southFirst = text("first_row") == "south"};
-    if (shape.cutoff == 0) {
-      const std::vector<double> rows = sphereRows(shape.coarse.grid, shape.coarse.rows).colatitude;
-      for (std::size_t y = 1; y < rows.size(); ++y)
-        shape.cutoff = std::max(shape.cutoff, rows[y] - rows[y - 1]);
-    }
+    if (shape.cutoff == 0)
+      shape.cutoff = largestRowDistance(shape.coarse);
     if (!grids_ || !(grids_->shape() == shape))
       grids_ = std::make_shared<const FilterGrids>(shape);
     return grids_;
@@ -351,7 +352,7 @@ private:
   // The input in whole columns with the rows that each block of the output reads.
   Layout withHalo(const Layout& plain, const Layout& output) const {
     const auto grids = gridsOf(plain.shape(), output.shape());
-    const std::vector<RowRange> reads =
+    const std::vector<CircleRange> reads =
         isTransposed_ ? rowsWithin(grids->fine(), grids->coarse(), grids->shape().cutoff)
                       : grids->within();
     LayoutSpec spec = plain.spec();

@@ -9,7 +9,7 @@
 //   Complex(pairs)        the complex value again
 //   Pairs(z)              the same as pairsOf(z), of a transform, or of a product with a constant,
 //                         until all of the network is known: an inverse transform may follow, with
-//                         which it is one layer (spherical.cpp)
+//                         which it is one layer (sphere/spherical.cpp)
 //
 // A Fourier transform along a dimension is then two products with fixed matrices, of the cosines
 // and the sines of 2 pi j k / n (along()). This is exact to rounding, and takes n operations per

@@ -6,10 +6,10 @@
 //   zeros, whose elements [..., 0] and [..., 1] are overwritten by the two sums
 //   einsum(z, complex weight), or the product of z with weights that are broadcast
 //
-// All of them become one value Contraction(z, P), so spherical.cpp can recognise transforms. To
-// this end the parts of a transform are symbols too (Pairs), and einsum() notes its factors. What
-// no transform has taken is computed at the end (computePairs()): then the parts of a value become
-// those that complex.cpp makes, in all values that read them. Class ModelBuilder is in
+// All of them become one value Contraction(z, P), so sphere/spherical.cpp can recognise transforms.
+// To this end the parts of a transform are symbols too (Pairs), and einsum() notes its factors.
+// What no transform has taken is computed at the end (computePairs()): then the parts of a value
+// become those that complex.cpp makes, in all values that read them. Class ModelBuilder is in
 // model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
@@ -20,11 +20,6 @@
 namespace tenon {
 
 namespace {
-
-// The value that reshapes are made of.
-const ModelValue* unshaped(const ModelValue* v) {
-  return v->op == ModelOp::Reshape ? unshaped(v->inputs[0]) : v;
-}
 
 Shape withoutLast(Shape shape) {
   shape.pop_back();
@@ -48,6 +43,10 @@ bool isMovement(const ModelValue* v) {
 } // namespace
 
 // -- real sums
+
+ModelBuilder::Value ModelBuilder::unshaped(Value v) {
+  return v->op == ModelOp::Reshape ? unshaped(v->inputs[0]) : v;
+}
 
 void ModelBuilder::noteContraction(const std::string& equation, Value x, Value table,
                                    Value result) {

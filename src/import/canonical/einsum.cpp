@@ -143,6 +143,8 @@ ModelBuilder::Value ModelBuilder::diagonal(Value x, int first, int second) {
 // Multiplies the factors from left to right. After each product, labels that neither later factors
 // nor the result have are summed.
 ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValues factors) {
+  if (const Value filter = filterProduct(equation, factors))
+    return filter;
   const ModelValues asGiven = factors;
   const Equation read = parsed(equation);
   std::vector<std::string> factorLabels = read.factors;
@@ -180,6 +182,7 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
     partial = summed(partial, later);
   }
   const Value made = ordered(partial, result);
+  noteWeightedInput(equation, asGiven, made);
   if (asGiven.size() == 2 && read.result)
     noteContraction(equation, asGiven[0], asGiven[1], made);
   return made;

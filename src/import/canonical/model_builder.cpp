@@ -153,14 +153,17 @@ ModelBuilder::Value ModelBuilder::input(const std::string& name, const Shape& sh
 }
 
 ModelBuilder::Value ModelBuilder::constant(ModelConstant constant) {
-  ModelValue* result = make(ModelOp::Constant, {}, constant.shape());
   if (constant.isNumbers() && (numbers_ += constant.elements()) > kMaxModelNumbers)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("operation '{}': constants that the model computes have more than {} "
                             "numbers together",
                             label_, kMaxModelNumbers));
   // Integers are sizes and indices, never weights, so they are read now.
-  ModelConstant stored = constant.isInteger() ? weights_.folded(constant) : std::move(constant);
+  return storedConstant(constant.isInteger() ? weights_.folded(constant) : std::move(constant));
+}
+
+ModelBuilder::Value ModelBuilder::storedConstant(ModelConstant stored) {
+  ModelValue* result = make(ModelOp::Constant, {}, stored.shape());
   for (const ModelConstant::Piece& piece : stored.pieces())
     if (const ModelTensor& tensor = program().tensors[piece.tensor];
         tensor.role == ModelTensor::Role::Parameter &&

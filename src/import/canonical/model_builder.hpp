@@ -10,6 +10,7 @@
 
 #include "import/canonical/model_graph.hpp"
 #include "import/canonical/model_settings.hpp"
+#include "import/canonical/sphere/filter_table.hpp"
 #include "import/canonical/sphere/harmonics.hpp"
 #include "import/canonical/sphere/legendre_table.hpp"
 
@@ -274,6 +275,9 @@ public:
   Value modes(Value coefficients, Value weight);
   // einsum() of real and complex factors.
   Value complexEinsum(const std::string& equation, const ModelValues& factors);
+  // The sums [n, c, functions, rows, columns] of a field with filters on the sphere, or back.
+  Value filtered(Value x, const FilterLists& lists);
+  Value storedConstant(ModelConstant constant); // integers too stay in the file
   // Brings a dimension to n elements, by leaving out the last ones or by adding zeros.
   Value resizedByZeros(Value x, int dim, Index n);
 
@@ -419,6 +423,8 @@ private:
   std::optional<SpectralWeights> spectralWeights(Value z, const Shape& shape,
                                                  const std::string& norm) const;
 
+  static Value unshaped(Value v); // the value that reshapes are made of
+
   // -- contractions with constants
   // A real value that is the real (0) or imaginary (1) part of a complex one.
   struct Part {
@@ -475,6 +481,12 @@ private:
   Value synthesised(Value coefficients, const TableUse& use, const Shape& field, double factor);
   Value orderedModes(Value c, Index orders, bool isNatural);
 
+  // -- discrete-continuous convolutions
+  Value filterValue(Value x, Value weight, Index outputs, Index groups, const ModelFilter& filter);
+  Value filterProduct(const std::string& equation, const ModelValues& factors);
+  void noteWeightedInput(const std::string& equation, const ModelValues& factors, Value result);
+  Value biasedFilter(Value y, Value bias);
+
   const ModelWeights& weights_;
   const ModelMode mode_;
   const ModelTables tables_;
@@ -487,6 +499,8 @@ private:
   std::map<Value, std::vector<RealContraction>> contractions_; // by their results
   std::map<std::string, std::optional<LegendreTable>> legendreTables_;
   std::map<Value, std::optional<Harmonics>> harmonics_; // harmonicsOf()
+  std::map<std::string, FilterSearch> filters_;         // by tensors of the file
+  std::map<Value, ModelValues> weightedInputs_;         // by their products: both factors
   std::map<std::pair<Index, std::vector<Index>>, Value> selections_;
   int identities_ = 0; // the last ModelConstant::identity() that was assigned
   Index numbers_ = 0;  // elements of all constants in memory

@@ -75,7 +75,11 @@ enum class ModelOp {
   // degrees, 2], orders folded; back; both, with a weight in between (inputs: x, weight)
   HarmonicTransform,
   InverseHarmonicTransform,
-  SphericalConvolution
+  SphericalConvolution,
+  // A discrete-continuous convolution on the sphere (`filter`, groups; inputs: x, and weight and
+  // bias). Without a weight each channel is mapped by itself to one for each basis function, or if
+  // it is transposed, those of a channel to it.
+  Filter
 };
 
 // Settings of the layers with spherical harmonics. `size` and `outputGrid` are those of the field
@@ -86,6 +90,16 @@ struct ModelSphere {
   bool isSchmidt = false, hasSign = true, southFirst = false;
   std::vector<Index> size = {};
   std::string weights = {}; // degree, mode, shared
+};
+
+// Settings of the layers of discrete-continuous convolutions, and by how much their filters differ
+// from those in the file, relative to the largest value.
+struct ModelFilter {
+  bool isTransposed;
+  Index functions;
+  std::vector<Index> kernel, size;
+  std::string basis, normalisation, grid, outputGrid;
+  double cutoff, difference;
 };
 
 struct ModelValue;
@@ -121,6 +135,7 @@ struct ModelValue {
   Index factor = 1;                    // PixelShuffle
   std::vector<Index> modeCount = {};   // Spectral
   std::optional<ModelSphere> sphere = {};
+  std::optional<ModelFilter> filter = {};
 
   // Names of the model's parameters from which the value is computed; empty if it also depends on
   // an input.

@@ -173,6 +173,8 @@ ModelBuilder::Value ModelBuilder::sumOf(Value a, Value b) {
     if (p->op == ModelOp::Linear && p->inputs.size() == 2 && q->isConstant() &&
         q->shape == Shape{p->shape.back()})
       return linear(p->inputs[0], p->inputs[1], q);
+    else if (const Value biased = biasedFilter(p, q))
+      return biased;
   if (const Value result = withConstant("add", a, b))
     return result;
   return make(ModelOp::Add, {a, b}, broadcast(a->shape, b->shape));

@@ -232,6 +232,7 @@ private:
   static NodeSettings sphereSettings(const ModelSphere& sphere, bool isAnalysis);
   OrderedNode makeHarmonics(const ModelValue& v);
   OrderedNode makeSphericalConvolution(const ModelValue& v);
+  OrderedNode makeFilter(const ModelValue& v);
   static NodeParameters weightsOf(const ModelValue& v);
 
   ModelGraph& graph_;

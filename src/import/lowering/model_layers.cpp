@@ -62,7 +62,8 @@ const std::vector<Mapper::Row>& Mapper::operators() {
       {ModelOp::Contraction, &Mapper::makeFourierPart},
       {ModelOp::HarmonicTransform, &Mapper::makeHarmonics},
       {ModelOp::InverseHarmonicTransform, &Mapper::makeHarmonics},
-      {ModelOp::SphericalConvolution, &Mapper::makeSphericalConvolution}};
+      {ModelOp::SphericalConvolution, &Mapper::makeSphericalConvolution},
+      {ModelOp::Filter, &Mapper::makeFilter}};
   return rows;
 }
 

@@ -35,7 +35,8 @@ struct ImportedNetwork {
   // deviation 1.5".
   std::vector<std::string> normalisations;
   std::vector<Row> rows;
-  // Whether layers compute Legendre functions of which the file has tables (ModelTables).
+  // Whether layers compute Legendre functions of which the file has tables (ModelTables), or
+  // filters on the sphere that the file has with fewer digits.
   bool computesTables = false;
 
   // Returns the layer of a node; nodes can share one.

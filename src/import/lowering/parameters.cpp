@@ -40,6 +40,7 @@ bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
   case ModelOp::LayerNorm:
   case ModelOp::Spectral:
   case ModelOp::SphericalConvolution:
+  case ModelOp::Filter:
     return input >= 1;
   case ModelOp::BatchNorm:
     return input == 1 || input == 2;
@@ -61,6 +62,10 @@ std::string Mapper::layerOf(const ModelValue& v) {
     text +=
         fmt::format(" {} {} {} {} {} {} {} [{}] {}", s->degrees, s->orders, s->grid, s->outputGrid,
                     s->isSchmidt, s->hasSign, s->southFirst, fmt::join(s->size, ","), s->weights);
+  if (const auto& f = v.filter)
+    text += fmt::format(" {} [{}] [{}] {} {} {} {} {}", f->isTransposed, fmt::join(f->kernel, ","),
+                        fmt::join(f->size, ","), f->basis, f->normalisation, f->grid, f->outputGrid,
+                        f->cutoff);
   for (std::size_t i = 1; i < v.inputs.size(); ++i) {
     if (!v.inputs[i]->isConstant())
       return "";

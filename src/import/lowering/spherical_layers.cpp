@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Methods of Mapper for spherical harmonic transforms and convolutions (canonical/spherical.cpp).
-// Settings are listed only where they differ from a layer's defaults; the weights of equidistant
-// rows are plain ones, since tables with others are not recognised. Class Mapper is in mapper.hpp.
+// Methods of Mapper for spherical harmonic transforms and convolutions, and for convolutions with
+// filters of compact support (canonical/sphere). Settings are listed only where they differ from a
+// layer's defaults; the weights of equidistant rows are plain ones, since tables with others are
+// not recognised. Class Mapper is in mapper.hpp.
 #include "import/lowering/mapper.hpp"
 
 namespace tenon {
@@ -55,6 +56,50 @@ Mapper::OrderedNode Mapper::makeSphericalConvolution(const ModelValue& v) {
     settings.emplace_back("size", sphere.size);
   return {emit({x}, "sphericalconv", std::move(settings), moduleOf(v.inputs[1]),
                {{"weight", v.inputs[1]->asConstant()}}),
+          plainOrder(v.ndim())};
+}
+
+// Without weights the layer's are the identity of the basis functions of each channel.
+Mapper::OrderedNode Mapper::makeFilter(const ModelValue& v) {
+  constexpr double kRoundedTable = 1e-11; // fewer digits than float64 keeps through sums
+  const int x = nodeInOrder(v.inputs[0]);
+  if (x == kNoNode)
+    return refused(v);
+  if (hasWeightInputs(v))
+    return refuse(v, "a convolution on the sphere whose weights are read elsewhere too",
+                  "parameters that this convolution alone reads");
+  const ModelFilter& filter = *v.filter;
+  network_.computesTables |= filter.difference > kRoundedTable;
+  NodeSettings settings = {{"in_channels", v.inputs[0]->shape[1]},
+                           {"out_channels", v.shape[1]},
+                           {"kernel", filter.kernel},
+                           {"cutoff", filter.cutoff}};
+  const auto add = [&](const char* name, const auto& value, const auto& otherwise) {
+    if (value != otherwise)
+      settings.emplace_back(name, value);
+  };
+  add("basis", filter.basis, "linear");
+  add("normalisation", filter.normalisation, "nodal");
+  add("grid", filter.grid, "gauss");
+  add("output_grid", filter.outputGrid, filter.grid);
+  add("size", filter.size, Shape(v.inputs[0]->shape.begin() + 2, v.inputs[0]->shape.end()));
+  add("groups", v.groups, Index(1));
+  add("bias", v.inputs.size() > 2, true);
+  const char* type = filter.isTransposed ? "transposeddisco" : "disco";
+  if (v.inputs.size() == 1) {
+    const Index k = filter.functions;
+    std::vector<double> identity(static_cast<std::size_t>(v.groups * k * k), 0);
+    for (Index i = 0; i < v.groups * k; ++i)
+      identity[static_cast<std::size_t>(i * k + i % k)] = 1;
+    const Shape shape = filter.isTransposed ? Shape{v.groups, k, k} : Shape{v.groups * k, 1, k};
+    return {emit({x}, type, std::move(settings), "",
+                 {{"weight", ModelConstant::ofNumbers(shape, std::move(identity))}}),
+            plainOrder(v.ndim())};
+  }
+  NodeParameters parameters = {{"weight", v.inputs[1]->asConstant()}};
+  if (v.inputs.size() > 2)
+    parameters.emplace_back("bias", v.inputs[2]->asConstant());
+  return {emit({x}, type, std::move(settings), moduleOf(v.inputs[1]), std::move(parameters)),
           plainOrder(v.ndim())};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The members of a .pt2 archive, and the test that export_torch.py adds to it: inputs, outputs,
-// cotangents and gradients in float64 as .npy members, and tenon/test.json with their names and
-// tolerances. Sizes in the archive are not trusted: texts are read in pieces, and arrays must have
-// the shapes that the network gives them.
+// The members of a .pt2 archive, and what export_torch.py adds to it: a test, which is inputs,
+// outputs, cotangents and gradients in float64 as .npy members, and tenon/test.json with their
+// names and tolerances; and the bases of filters on the sphere. Sizes in the archive are not
+// trusted: texts are read in pieces, and arrays must have the shapes that the network gives them.
 #include "import/pt2/archive.hpp"
 
 #include "sys/errors/error.hpp"
@@ -13,6 +13,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
 
 namespace tenon {
 
@@ -38,6 +41,25 @@ void readGradients(const Pt2Archive& archive, const JsonView& view, ModelTest& t
           std::vector<Index>{static_cast<Index>(test.parameters.size()), 3})
     archive.source().fail(file.name,
                           "it does not have three numbers for each of the test's parameters");
+}
+
+ModelFilterBasis filterBasisIn(const JsonView& view) {
+  constexpr std::string_view kNames[] = {"linear", "harmonic", "morlet", "zernike",
+                                         "fourierbessel"};
+  constexpr Index kMaxKernel = 64; // as of the layer
+  view.allow({"basis", "kernel", "cutoff"});
+  ModelFilterBasis basis{.name = view.at("basis").name(), .cutoff = view.at("cutoff").real()};
+  if (std::ranges::find(kNames, basis.name) == std::end(kNames))
+    view.at("basis").fail("is unknown");
+  const std::vector<Index> kernel = view.at("kernel").integers(1);
+  if (kernel.size() != (basis.name == "zernike" ? 1 : 2) || std::ranges::max(kernel) > kMaxKernel)
+    view.at("kernel").fail(fmt::format("is not {} of at most {}",
+                                       basis.name == "zernike" ? "one number" : "two numbers",
+                                       kMaxKernel));
+  std::ranges::copy(kernel, basis.kernel.begin());
+  if (!(basis.cutoff > 0 && std::isfinite(basis.cutoff)))
+    view.at("cutoff").fail("is not a positive angle");
+  return basis;
 }
 
 } // namespace
@@ -122,6 +144,13 @@ void readStoredTest(const Pt2Archive& archive, ModelProgram& program) {
     if (const auto& grad = test.gradients[i]; grad && grad->shape != test.inputs[i].shape)
       archive.source().fail(test.inputs[i].name, "its gradient has another shape");
   program.test = std::move(test);
+}
+
+void readStoredFilters(const Pt2Archive& archive, ModelProgram& program) {
+  const std::string file = archive.source().name() + ": tenon/filters.json";
+  const JsonNode tree = parseJson(archive.text("tenon/filters.json"), file);
+  for (const auto& [module, view] : JsonView(tree, file).members())
+    program.filters.emplace(module, filterBasisIn(view));
 }
 
 } // namespace tenon

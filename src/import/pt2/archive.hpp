@@ -34,5 +34,7 @@ private:
 
 // Reads the test that share/tenon/export_torch.py adds to an archive, and adds it to the program.
 void readStoredTest(const Pt2Archive& archive, ModelProgram& program);
+// Likewise the bases of filters on the sphere.
+void readStoredFilters(const Pt2Archive& archive, ModelProgram& program);
 
 } // namespace tenon

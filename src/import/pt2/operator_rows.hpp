@@ -39,6 +39,7 @@ std::span<const Pt2Row> pt2Places();
 std::span<const Pt2Row> pt2Constants();
 std::span<const Pt2Row> pt2Spectral();
 std::span<const Pt2Row> pt2Sampling();
+std::span<const Pt2Row> pt2Filters(); // not in aten
 
 // Returns the first argument, which is called "self" or "input".
 inline ModelBuilder::Value self(const Operands& operands) {

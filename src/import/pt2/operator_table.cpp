@@ -64,9 +64,12 @@ const Pt2Row* familyOf(std::string_view name) {
   return rowOf(name);
 }
 
-// Python's operators have rows of their own; other names must be in aten.
+// Python's operators and those of torch-harmonics have rows of their own; other names must be in
+// aten.
 const Pt2Row* rowOfType(std::string_view type) {
   const Pt2Row* row = rowOf(kPythonRows, type);
+  if (!row)
+    row = rowOf(pt2Filters(), type);
   return row || atenName(type).empty() ? row : familyOf(atenName(type));
 }
 

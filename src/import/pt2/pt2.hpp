@@ -11,6 +11,9 @@
 //   data/constants/model_constants_config.json     the same for constants
 //   tenon/test.json, tenon/*.npy                   results of PyTorch (ModelTest), if they were
 //                                                  added by share/tenon/export_torch.py
+//   tenon/filters.json                             by module, bases of filters on the sphere:
+//                                                  {"conv": {"basis": "linear",
+//                                                            "kernel": [3, 2], "cutoff": 0.9}}
 //
 // Example: models/model.json of y = relu(x), for inputs of shape [2, 3].
 //
@@ -44,6 +47,8 @@ namespace tenon {
 ModelProgram readPt2(const ByteSource& source);
 
 bool isKnownInPt2(const std::string& type);
+// Whether an operator of torch-harmonics reads lists of filters on the sphere.
+bool readsFilterLists(const std::string& type);
 // Builds an operation and returns its results; an unknown operator is refused. `isWritten`: later
 // operations write to the first result, or to parts of it.
 ModelValues buildPt2(ModelBuilder& builder, const Operands& operands, bool isWritten);

@@ -74,6 +74,8 @@ public:
     readInputs(module.at("signature").at("input_specs"), graph.at("tensor_values"));
     readNodes(graph);
     readOutputs(module.at("signature").at("output_specs"));
+    if (archive_.has("tenon/filters.json"))
+      readStoredFilters(archive_, program_);
     if (archive_.has("tenon/test.json"))
       readStoredTest(archive_, program_);
     return std::move(program_);

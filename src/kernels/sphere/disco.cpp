@@ -59,7 +59,7 @@ DiscoProducts<T>::DiscoProducts(KernelContextPtr context, Backend backend, const
   }
   first_ = std::move(filter.first);
   Index mostRows = 0;
-  for (RowRange rows : filter.fineRows) {
+  for (CircleRange rows : filter.fineRows) {
     mostRows = std::max(mostRows, rows.size());
     fineRows_.push_back({rows.begin - shape.fine.begin, rows.end - shape.fine.begin});
   }

@@ -24,7 +24,7 @@ namespace tenon {
 struct DiscoShape {
   std::shared_ptr<const FilterGrids> grids;
   Index batch, fineChannels, coarseChannels, groups;
-  RowRange fine, coarse;
+  CircleRange fine, coarse;
 
   double flops() const; // of one of the three products
 };
@@ -80,9 +80,9 @@ private:
   KernelContextPtr context_;
   Backend backend_;
   DiscoShape shape_;
-  Index functions_, columns_, step_; // columns of the coarse grid
-  std::vector<RowRange> fineRows_;   // by row of the coarse block, counted in the fine block
-  std::vector<Index> first_;         // as in TurnedFilter
+  Index functions_, columns_, step_;  // columns of the coarse grid
+  std::vector<CircleRange> fineRows_; // by row of the coarse block, counted in the fine block
+  std::vector<Index> first_;          // as in TurnedFilter
   std::vector<Entry> entries_;
   Index together_; // fine channels whose sums are in scratch memory at once
   ThreadScratch rows_, sums_;

@@ -74,13 +74,15 @@ FilterBasisKind filterBasisNamed(std::string_view name) {
     return FilterBasisKind::Linear;
   if (name == "harmonic")
     return FilterBasisKind::Harmonic;
+  if (name == "morlet")
+    return FilterBasisKind::Morlet;
   if (name == "zernike")
     return FilterBasisKind::Zernike;
   if (name == "fourierbessel")
     return FilterBasisKind::FourierBessel;
   throw Error(TENON_ERR_ARG,
               fmt::format("the basis of filters '{}' is unknown; use 'linear', 'harmonic', "
-                          "'zernike' or 'fourierbessel'",
+                          "'morlet', 'zernike' or 'fourierbessel'",
                           name));
 }
 
@@ -89,6 +91,7 @@ Index filterBasisSize(FilterBasisKind kind, Index radial, Index angular) {
   case FilterBasisKind::Linear:
     return radial / 2 * angular + radial % 2;
   case FilterBasisKind::Harmonic:
+  case FilterBasisKind::Morlet:
     return radial * angular;
   case FilterBasisKind::Zernike:
     return radial * (radial + 1) / 2;
@@ -102,7 +105,7 @@ FilterBasis::FilterBasis(FilterBasisKind kind, Index radial, Index angular, doub
     : kind_(kind), radial_(radial), angular_(angular), cutoff_(cutoff) {
   if (kind == FilterBasisKind::Linear)
     listLinear();
-  else if (kind == FilterBasisKind::Harmonic)
+  else if (kind == FilterBasisKind::Harmonic || kind == FilterBasisKind::Morlet)
     listHarmonic();
   else if (kind == FilterBasisKind::Zernike)
     listZernike();
@@ -128,6 +131,8 @@ void FilterBasis::listHarmonic() {
   for (Index m = 0; m < radial_; ++m)
     for (Index n = 0; n < angular_; ++n)
       functions_.push_back({.radial = m, .angular = n, .isIsotropic = m == 0 && n == 0});
+  if (kind_ == FilterBasisKind::Morlet)
+    return;
   constexpr int kRadii = 50, kDirections = 200;
   for (Function& f : functions_) {
     double square = 0;
@@ -178,6 +183,7 @@ bool FilterBasis::evaluate(Index function, double r, double phi, double* value) 
   case FilterBasisKind::Linear:
     return linear(f, r, phi, value);
   case FilterBasisKind::Harmonic:
+  case FilterBasisKind::Morlet:
     *value = f.factor * harmonic(f, r / cutoff_, phi);
     break;
   case FilterBasisKind::Zernike:

@@ -6,10 +6,11 @@
 //
 //   Linear         hats in r, at `radial` rings, times hats in phi at `angular` sectors
 //   Harmonic       Hann's window in r times sines and cosines along both axes
+//   Morlet         the same without a normalisation in L2
 //   Zernike        Zernike's polynomials of degrees below `radial`
 //   FourierBessel  J_m(a r) cos(m phi) and sin(m phi) with zeros at the cutoff
 //
-// All but Linear are normalised in L2 on the disk of radius 1, the cutoff.
+// All but Linear and Morlet are normalised in L2 on the disk of radius 1, the cutoff.
 #pragma once
 
 #include "sys/types.hpp"
@@ -19,9 +20,9 @@
 
 namespace tenon {
 
-enum class FilterBasisKind { Linear, Harmonic, Zernike, FourierBessel };
+enum class FilterBasisKind { Linear, Harmonic, Morlet, Zernike, FourierBessel };
 
-// The kind with this name: "linear", "harmonic", "zernike" or "fourierbessel".
+// The kind with this name: "linear", "harmonic", "morlet", "zernike" or "fourierbessel".
 FilterBasisKind filterBasisNamed(std::string_view name);
 
 // The number of basis functions, which is all that layouts and shapes need to know. Zernike's

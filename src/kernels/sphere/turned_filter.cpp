@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The entries of turned_filter.hpp. The point (t', beta) of the fine grid is turned about the axis
 // through longitude 90 degrees by -t, which moves the centre (t, 0) to the north pole; distance and
-// direction are then its colatitude and longitude. At distance 0 the direction counts as 0.
+// direction are then its colatitude and longitude. At distance 0 the direction counts as 0, but at
+// the south pole, as in torch-harmonics.
 // Normalisations are sums over rows of the output, of which a block has all entries, except the
 // mean over all latitudes, for which the entries of all are computed once more and not stored.
 #include "kernels/sphere/turned_filter.hpp"
@@ -21,20 +22,6 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr double kSmallest = 1e-9; // of a divisor
 
-struct FilterPoint {
-  double distance, direction;
-};
-FilterPoint pointSeenFrom(double centre, double colatitude, double longitude) {
-  const double c = std::cos(centre), s = std::sin(centre), cosine = std::cos(colatitude),
-               sine = std::sin(colatitude);
-  const double x = c * std::cos(longitude) * sine - cosine * s, y = std::sin(longitude) * sine,
-               z = std::cos(longitude) * s * sine + c * cosine, across = std::sqrt(x * x + y * y);
-  if (across < 1e-14 && z > 0)
-    return {0, 0};
-  const double direction = std::atan2(y, x);
-  return {std::atan2(across, z), direction < 0 ? direction + 2 * kPi : direction};
-}
-
 // Columns to the east of the centre that can be within the cutoff, or -1 if there are none.
 Index columnsWithin(double centre, double colatitude, double cutoff, Index columns) {
   if (std::abs(centre - colatitude) > cutoff)
@@ -52,13 +39,13 @@ Index columnsWithin(double centre, double colatitude, double cutoff, Index colum
 // Visits (function, row of the coarse grid, row of the fine grid, column, value) for all entries of
 // a block.
 template <class Visit>
-void eachEntry(const FilterGrids& grids, RowRange fine, RowRange coarse, const Visit& visit) {
+void eachEntry(const FilterGrids& grids, CircleRange fine, CircleRange coarse, const Visit& visit) {
   const TurnedFilterShape& shape = grids.shape();
   const auto colatitude = [&](double t) { return shape.southFirst ? kPi - t : t; };
   const Index columns = shape.fine.columns;
   std::vector<std::pair<Index, FilterPoint>> points;
   for (Index c = coarse.begin; c < coarse.end; ++c) {
-    const RowRange rows = intersect(grids.within()[c], fine);
+    const CircleRange rows = intersect(grids.within()[c], fine);
     for (Index f = rows.begin; f < rows.end; ++f) {
       const double centre = grids.coarse()[c], at = grids.fine()[f];
       const Index reach =
@@ -79,7 +66,7 @@ void eachEntry(const FilterGrids& grids, RowRange fine, RowRange coarse, const V
 // Sums over the entries of each function and row of the output.
 class FilterNorms {
 public:
-  FilterNorms(const FilterGrids& grids, RowRange fine, RowRange coarse)
+  FilterNorms(const FilterGrids& grids, CircleRange fine, CircleRange coarse)
       : grids_(grids), shape_(grids.shape()), rows_(shape_.isTransposed ? fine : coarse) {
     const TurnedFilterShape& shape = shape_;
     const SphereMesh& summed = shape.isTransposed ? shape.coarse : shape.fine;
@@ -101,7 +88,7 @@ public:
   }
 
 private:
-  void sum(RowRange fine, RowRange coarse) {
+  void sum(CircleRange fine, CircleRange coarse) {
     const auto count = static_cast<std::size_t>(functions() * rows_.size());
     if (shape_.norm == FilterNorm::Geometric || shape_.norm == FilterNorm::None)
       return;
@@ -154,7 +141,7 @@ private:
 
   const FilterGrids& grids_;
   const TurnedFilterShape& shape_;
-  RowRange rows_;               // of the output
+  CircleRange rows_;            // of the output
   std::vector<double> weights_; // of rows of the grid that is summed over
   std::vector<double> areas_, shifts_, sums_;
 };
@@ -175,14 +162,36 @@ FilterNorm filterNormNamed(std::string_view name) {
                           name));
 }
 
+FilterPoint pointSeenFrom(double centre, double colatitude, double longitude) {
+  const double c = std::cos(centre), s = std::sin(centre), cosine = std::cos(colatitude),
+               sine = std::sin(colatitude);
+  const double x = c * std::cos(longitude) * sine - cosine * s, y = std::sin(longitude) * sine,
+               z = std::cos(longitude) * s * sine + c * cosine, across = std::sqrt(x * x + y * y);
+  // At the south pole, where all longitudes are one point, the limit on a meridian.
+  if (across < 1e-14 && z > 0) {
+    const double atPole = std::atan2(std::sin(longitude), 1 - std::cos(longitude));
+    return {0, c > 0 || s > 1e-14 ? 0 : atPole < 0 ? atPole + 2 * kPi : atPole};
+  }
+  const double direction = std::atan2(y, x);
+  return {std::atan2(across, z), direction < 0 ? direction + 2 * kPi : direction};
+}
+
+double largestRowDistance(const SphereMesh& mesh) {
+  const std::vector<double> rows = sphereRows(mesh.grid, mesh.rows).colatitude;
+  double largest = 0;
+  for (std::size_t y = 1; y < rows.size(); ++y)
+    largest = std::max(largest, rows[y] - rows[y - 1]);
+  return largest;
+}
+
 double widenedCutoff(double cutoff) {
   return (1 + 1e-3) * cutoff;
 }
 
-std::vector<RowRange> rowsWithin(const std::vector<double>& at, const std::vector<double>& of,
-                                 double cutoff) {
+std::vector<CircleRange> rowsWithin(const std::vector<double>& at, const std::vector<double>& of,
+                                    double cutoff) {
   const double reach = widenedCutoff(cutoff);
-  std::vector<RowRange> within;
+  std::vector<CircleRange> within;
   for (const double t : at)
     within.push_back({std::ranges::lower_bound(of, t - reach) - of.begin(),
                       std::ranges::upper_bound(of, t + reach) - of.begin()});
@@ -195,10 +204,10 @@ FilterGrids::FilterGrids(const TurnedFilterShape& shape)
       within_(rowsWithin(coarse_, fine_, shape.cutoff)),
       basis_(shape.basis, shape.radial, shape.angular, widenedCutoff(shape.cutoff)) {}
 
-double FilterGrids::entries(RowRange fine, RowRange coarse) const {
+double FilterGrids::entries(CircleRange fine, CircleRange coarse) const {
   double points = 0;
   for (Index c = coarse.begin; c < coarse.end; ++c) {
-    const RowRange rows = intersect(within_[c], fine);
+    const CircleRange rows = intersect(within_[c], fine);
     for (Index f = rows.begin; f < rows.end; ++f) {
       const Index reach =
           columnsWithin(coarse_[c], fine_[f], widenedCutoff(shape_.cutoff), shape_.fine.columns);
@@ -212,7 +221,7 @@ double FilterGrids::entries(RowRange fine, RowRange coarse) const {
   return points * double(std::min(most, basis_.size()));
 }
 
-TurnedFilter::TurnedFilter(const FilterGrids& grids, RowRange fine, RowRange coarse) {
+TurnedFilter::TurnedFilter(const FilterGrids& grids, CircleRange fine, CircleRange coarse) {
   const FilterNorms norms(grids, fine, coarse);
   std::vector<std::vector<FilterEntry>> ofRow(static_cast<std::size_t>(grids.basis().size()));
   first.push_back(0);

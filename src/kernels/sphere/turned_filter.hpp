@@ -32,13 +32,13 @@ enum class FilterNorm { Nodal, Modal, Mean, Support, Geometric, None };
 FilterNorm filterNormNamed(std::string_view name);
 
 // Rows from `begin` on, up to but excluding `end`.
-struct RowRange {
+struct CircleRange {
   Index begin = 0, end = 0;
 
   Index size() const { return end > begin ? end - begin : 0; }
 };
 // The rows of both; an empty range if there are none.
-inline RowRange intersect(RowRange a, RowRange b) {
+inline CircleRange intersect(CircleRange a, CircleRange b) {
   const Index begin = std::max(a.begin, b.begin);
   return {begin, std::max(begin, std::min(a.end, b.end))};
 }
@@ -65,14 +65,25 @@ struct TurnedFilterShape {
   bool operator==(const TurnedFilterShape&) const = default;
 };
 
+// A point at a colatitude and a longitude as seen from the centre of a filter at colatitude
+// `centre` and longitude 0: its distance and direction, as FilterBasis has them.
+struct FilterPoint {
+  double distance, direction;
+};
+FilterPoint pointSeenFrom(double centre, double colatitude, double longitude);
+
+// The largest distance of neighbouring rows of a grid, which has two rows or more: the default
+// cutoff of filters with centres on it.
+double largestRowDistance(const SphereMesh& mesh);
+
 // The cutoff of the support, which is wider than requested by one part in a thousand: points at the
 // cutoff are then inside whatever the rounding.
 double widenedCutoff(double cutoff);
 
 // The rows `of` a grid within the widened cutoff of each colatitude `at`, both in increasing order.
 // The ends of the intervals do not decrease.
-std::vector<RowRange> rowsWithin(const std::vector<double>& at, const std::vector<double>& of,
-                                 double cutoff);
+std::vector<CircleRange> rowsWithin(const std::vector<double>& at, const std::vector<double>& of,
+                                    double cutoff);
 
 // Both grids of a filter.
 class FilterGrids {
@@ -85,15 +96,15 @@ public:
   const std::vector<double>& fine() const noexcept { return fine_; }
   const std::vector<double>& coarse() const noexcept { return coarse_; }
   // By row of the coarse grid, the rows of the fine grid with entries.
-  const std::vector<RowRange>& within() const noexcept { return within_; }
+  const std::vector<CircleRange>& within() const noexcept { return within_; }
   // The number of entries of all functions in a block of rows of both grids, at one longitude:
   // exact but for rounding at the cutoff, and for hats an upper bound.
-  double entries(RowRange fine, RowRange coarse) const;
+  double entries(CircleRange fine, CircleRange coarse) const;
 
 private:
   TurnedFilterShape shape_;
   std::vector<double> fine_, coarse_;
-  std::vector<RowRange> within_;
+  std::vector<CircleRange> within_;
   FilterBasis basis_;
 };
 
@@ -106,12 +117,12 @@ struct FilterEntry {
 // The entries of a block of rows of the coarse grid with columns of a block of rows of the fine
 // grid, by row and function.
 struct TurnedFilter {
-  std::vector<RowRange> fineRows; // by row of the coarse block: the rows of the fine grid
-  std::vector<Index> first;       // by row and function, then the end
+  std::vector<CircleRange> fineRows; // by row of the coarse block: the rows of the fine grid
+  std::vector<Index> first;          // by row and function, then the end
   std::vector<FilterEntry> entries;
 
   // Of transposed filters, `coarse` must have all rows within the cutoff of `fine`.
-  TurnedFilter(const FilterGrids& grids, RowRange fine, RowRange coarse);
+  TurnedFilter(const FilterGrids& grids, CircleRange fine, CircleRange coarse);
 };
 
 } // namespace tenon

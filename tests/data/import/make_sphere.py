@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """make_sphere.py NAME...: writes networks on the sphere, each with its test. Needs torch, and torch-harmonics 0.9 for ace,
-sfno and parts, or torch-harmonics 0.7 and neuraloperator for neuralop and old."""
+sfno, parts, local, filters, bare and resampled; torch-harmonics 0.7 and neuraloperator for neuralop, old."""
 import math
 import os
 import sys
@@ -106,6 +106,67 @@ class Old(nn.Module):
         return x + self.isht(self.sht(torch.sin(x)) * 0.5 + torch.view_as_complex(self.constant))
 
 
+class Filters(nn.Module):
+    """Filters of all bases, to coarser and finer grids and back: [batch, 2, 6, 12]."""
+    def __init__(self):
+        super().__init__()
+        conv, up = th.DiscreteContinuousConvS2, th.DiscreteContinuousConvTransposeS2
+        gauss = dict(grid_in="legendre-gauss", grid_out="legendre-gauss")
+        kind = lambda basis, norm: dict(basis_type=basis, basis_norm_mode=norm)
+        self.first = conv(2, 4, (6, 12), (5, 6), (3, 2), grid_out="legendre-gauss",
+                          theta_cutoff=0.9)
+        self.grouped = conv(4, 4, (5, 6), (5, 6), (2, 2), groups=2, bias=False, theta_cutoff=1.1,
+                            **kind("morlet", "geometric"), **gauss)
+        self.fused = conv(4, 6, (5, 6), (4, 6), 3, theta_cutoff=1.3, fused=True,
+                          **kind("zernike", "mean"), **gauss)
+        self.up = up(6, 2, (4, 6), (6, 12), (2, 1), groups=2, grid_in="legendre-gauss",
+                     theta_cutoff=1.2, **kind("fourier-bessel", "support"))
+        # One with fewer outputs than half of its inputs is an autograd function. The last one's hat
+        # is wider than the sphere.
+        self.fewer = conv(2, 1, (6, 12), (6, 12), (2, 1), bias=False, theta_cutoff=0.7,
+                          **kind("harmonic", "modal"))
+        self.last = conv(1, 1, (6, 12), (6, 12), 1, basis_norm_mode="none", bias=False,
+                         theta_cutoff=4.0)
+        for m in (self.first, self.fused, self.up):
+            nn.init.normal_(m.bias)
+
+    def forward(self, x):
+        y = torch.tanh(self.first(x))
+        y = torch.tanh(self.fused(self.grouped(y) + y))
+        return self.last(torch.sin(self.fewer(self.up(y))))
+
+
+class Bare(nn.Module):
+    """Sums with basis functions, whose product with weights is another one: [batch, 2, 6, 12]."""
+    def __init__(self):
+        super().__init__()
+        how = dict(kernel_shape=(2, 2), bias=False, theta_cutoff=0.8)
+        self.down = th.DiscreteContinuousConvS2(2, 2, (6, 12), (4, 6), **how)
+        self.up = th.DiscreteContinuousConvTransposeS2(2, 2, (4, 6), (6, 12), **how)
+
+    def forward(self, x):
+        ops = torch.ops.disco_kernels
+        lists = lambda m: (m.psi_roff_idx, m.psi_ker_idx, m.psi_row_idx, m.psi_col_idx, m.psi_vals,
+                           m.kernel_size)
+        z = ops._disco_s2_contraction_optimized(x, *lists(self.down), 4, 6)
+        z = torch.sin(z) * self.down.weight.sum((0, 1)).reshape(1, 1, -1, 1, 1)
+        return ops._disco_s2_transpose_contraction_optimized(z, *lists(self.up), 6, 12)
+
+
+class Resampled(nn.Module):
+    """Bilinear resampling: beyond the outer rows to the poles, to other rows and columns, and of
+    angles: [batch, 2, 4, 6]."""
+    def __init__(self):
+        super().__init__()
+        self.up = th.ResampleS2(4, 6, 7, 9, grid_in="legendre-gauss")
+        self.angles = th.ResampleS2(7, 9, 6, 12, grid_out="legendre-gauss",
+                                    mode="bilinear-spherical")
+        self.down = th.ResampleS2(6, 12, 3, 5, grid_in="legendre-gauss", grid_out="legendre-gauss")
+
+    def forward(self, x):
+        return self.down(torch.sin(self.angles(2 * self.up(x))))
+
+
 def ace():
     return Ace(8, 16), torch.randn(2, 3, 8, 16)
 
@@ -119,6 +180,26 @@ def sfno():
 
 def parts():
     return Parts(), torch.randn(2, 4, 8, 14)
+
+
+def local():
+    from torch_harmonics.examples.models import LocalSphericalNeuralOperator
+    model = LocalSphericalNeuralOperator(img_size=(10, 16), scale_factor=2, in_chans=2, out_chans=2,
+                                         embed_dim=4, num_layers=2, kernel_shape=(2, 2),
+                                         encoder_kernel_shape=(2, 2))
+    return model, torch.randn(2, 2, 10, 16)
+
+
+def filters():
+    return Filters(), torch.randn(2, 2, 6, 12)
+
+
+def bare():
+    return Bare().float(), torch.randn(2, 2, 6, 12)  # its filters are rounded to float32
+
+
+def resampled():
+    return Resampled(), torch.randn(2, 2, 4, 6)
 
 
 def neuralop():

@@ -29,6 +29,7 @@ from .copies import check_equal, on_all, raise_on_all
 from .cuts import Piece, cut
 from .distributed import Distributed
 from .divided import Divided
+from .filters import filters_of, note_filters
 from .functions import data_type_of
 from .kept import Followed, names_of_kept
 from .modes import check_modes, compared, set_to_inference
@@ -269,12 +270,16 @@ def exported(module, examples, folder, training, keep, dtype):
     if parts:
         used = set().union(*[step.names for step in parts.steps if isinstance(step, Piece)])
     complexes = {name: value for name, value in program.state_dict.items() if name in used and value.is_complex()}
+    numbers = tuple(save_numbered(program, complexes, folder))
+    if filters := filters_of(module):
+        for name in os.listdir(folder):
+            note_filters(filters, os.path.join(folder, name))
     return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts,
                  _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given),
                  [name for name, value in state.items() if isinstance(value, torch.Tensor)],
                  {name for name, value in state.items() if not isinstance(value, torch.Tensor)},
                  {name: tuple(value.shape) for name, value in complexes.items()}, path,
-                 tuple(save_numbered(program, complexes, folder)), parts, dtype)
+                 numbers, parts, dtype)
 
 
 def save_numbered(program, complexes, folder):

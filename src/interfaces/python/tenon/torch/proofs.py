@@ -62,8 +62,10 @@ def prove(own, module):
                 y = _pytree.tree_leaves(module.eval()(*arguments))
                 leaves = [*wholes, *[p for p in module.parameters() if p.requires_grad]]
                 found = torch.autograd.grad(sum((each * wave(each)).sum() for each in y), leaves, allow_unused=True)
+            # Complex parameters are pairs of real numbers in Tenon.
+            of_leaves = [torch.view_as_real(dp) if dp is not None and dp.is_complex() else dp for dp in found[len(wholes):]]
             results = [each.detach() for each in y], found[:len(wholes)], dict(
-                zip([name for name, p in module.named_parameters() if p.requires_grad], found[len(wholes):]))
+                zip([name for name, p in module.named_parameters() if p.requires_grad], of_leaves))
         except Exception as reason:
             error = reason
         finally:

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Recognises lists of filters (filter_table.hpp). A few rows of the output tell which grids and
+// normalisations are possible; then all entries are compared. Settings of the same values, such as
+// nodal and modal of isotropic functions, are not told apart.
+#include "import/canonical/sphere/filter_table.hpp"
+
+#include "kernels/sphere/turned_filter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numbers>
+#include <set>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+using Entry = FilterTable::Entry;
+
+constexpr double kFilterTolerance = 1e-6; // relative to the largest value: the rounding of float32
+constexpr const char* kGrids[] = {"poles", "gauss", "cells"};
+constexpr const char* kNorms[] = {"nodal", "modal", "none", "support", "geometric", "mean"};
+
+// All entries of a block of rows of both grids, in order.
+std::vector<Entry> entriesOf(const FilterGrids& grids, CircleRange fine, CircleRange coarse) {
+  const TurnedFilter filter(grids, fine, coarse);
+  std::vector<Entry> entries;
+  entries.reserve(filter.entries.size());
+  const Index functions = grids.basis().size();
+  for (Index c = coarse.begin; c < coarse.end; ++c)
+    for (Index k = 0; k < functions; ++k) {
+      const Index list = (c - coarse.begin) * functions + k;
+      for (Index i = filter.first[list]; i < filter.first[list + 1]; ++i) {
+        const FilterEntry& e = filter.entries[i];
+        const Index row = filter.fineRows[c - coarse.begin].begin + e.row,
+                    point = row * grids.shape().fine.columns + e.column;
+        entries.push_back({{static_cast<std::int32_t>(c), static_cast<std::int32_t>(k),
+                            static_cast<std::int32_t>(point)},
+                           e.value});
+      }
+    }
+  return entries;
+}
+
+// The largest difference of two sorted lists; a missing entry is 0.
+double largestDifference(const std::vector<Entry>& table, const std::vector<Entry>& own) {
+  double largest = 0;
+  auto a = table.begin(), b = own.begin();
+  while (a != table.end() || b != own.end()) {
+    const bool isInTable = b == own.end() || (a != table.end() && a->place <= b->place),
+               isInOwn = a == table.end() || (b != own.end() && b->place <= a->place);
+    const double value = isInTable ? (a++)->value : 0, ownValue = isInOwn ? (b++)->value : 0;
+    largest = std::max(largest, std::abs(value - ownValue));
+  }
+  return largest;
+}
+
+class FilterComparison {
+public:
+  FilterComparison(const FilterTable& table, const ModelFilterBasis& basis) : table_(table) {
+    shape_ = {.fine = {{}, table.fineRows, table.fineColumns},
+              .coarse = {{}, table.coarseRows, table.coarseColumns},
+              .basis = filterBasisNamed(basis.name),
+              .radial = basis.kernel[0],
+              .angular = basis.kernel[1],
+              .cutoff = basis.cutoff,
+              .isTransposed = table.isTransposed};
+    for (const Entry& entry : table.entries)
+      largest_ = std::max(largest_, std::abs(entry.value));
+    takeSamples();
+  }
+
+  FilterSearch search() {
+    if (shape_.functions() != table_.functions)
+      return {std::nullopt,
+              fmt::format("which have {} basis functions, while the settings in the file make {}",
+                          table_.functions, shape_.functions())};
+    for (const char* fine : kGrids)
+      for (const char* coarse : kGrids)
+        for (const char* norm : kNorms)
+          if (const std::optional<double> difference = differenceOf(fine, coarse, norm);
+              difference && *difference <= kFilterTolerance)
+            return {FilterMatch{fine, coarse, norm, *difference}, ""};
+    std::string why = fmt::format(
+        "whose values differ by {:.1e} of the largest or more from those on the grids poles "
+        "(equiangular), gauss (legendre-gauss) and cells in every normalisation",
+        nearest_);
+    // The direction of the opposite point is that of 0 / 0.
+    if (widenedCutoff(shape_.cutoff) >= std::numbers::pi)
+      why +=
+          fmt::format("; with a cutoff of {:.3g}, at least pi, those at the point opposite to the "
+                      "centre are rounding errors",
+                      shape_.cutoff);
+    return {std::nullopt, why};
+  }
+
+private:
+  // The entries of some rows of the output.
+  struct Sample {
+    CircleRange fine, coarse;
+    std::vector<Entry> entries;
+  };
+
+  void takeSamples() {
+    const CircleRange allFine = {0, table_.fineRows}, allCoarse = {0, table_.coarseRows};
+    const Index rows = table_.isTransposed ? table_.fineRows : table_.coarseRows;
+    for (const Index row : std::set<Index>{0, rows / 4, rows / 2, rows - 1}) {
+      Sample sample{allFine, allCoarse, {}};
+      (table_.isTransposed ? sample.fine : sample.coarse) = {row, row + 1};
+      std::ranges::copy_if(
+          table_.entries, std::back_inserter(sample.entries), [&](const Entry& entry) {
+            return row == (table_.isTransposed ? entry.place.point / table_.fineColumns
+                                               : Index(entry.place.row));
+          });
+      samples_.push_back(std::move(sample));
+    }
+  }
+
+  // The largest difference of all entries, relative to the largest value; none for a grid that has
+  // not so few rows. Where the samples differ, theirs is enough.
+  std::optional<double> differenceOf(const char* fine, const char* coarse, const char* norm) {
+    const auto hasRows = [](const char* grid, Index rows) { return rows > 1 || grid != kGrids[0]; };
+    if (!hasRows(fine, table_.fineRows) || !hasRows(coarse, table_.coarseRows))
+      return std::nullopt;
+    shape_.fine.grid = sphereGridNamed(fine);
+    shape_.coarse.grid = sphereGridNamed(coarse);
+    shape_.norm = filterNormNamed(norm);
+    const FilterGrids grids(shape_);
+    double difference = 0;
+    // The mean over all rows takes as long for some of them as for all.
+    if (shape_.norm != FilterNorm::Mean)
+      for (const Sample& sample : samples_)
+        difference =
+            std::max(difference, largestDifference(sample.entries,
+                                                   entriesOf(grids, sample.fine, sample.coarse)));
+    if (difference <= kFilterTolerance * largest_)
+      difference = largestDifference(
+          table_.entries, entriesOf(grids, {0, table_.fineRows}, {0, table_.coarseRows}));
+    nearest_ = std::min(nearest_, difference / largest_);
+    return difference / largest_;
+  }
+
+  const FilterTable& table_;
+  double largest_ = 0; // absolute value of an entry
+  std::vector<Sample> samples_;
+  TurnedFilterShape shape_{};
+  double nearest_ = std::numeric_limits<double>::infinity(); // difference of any candidate
+};
+
+} // namespace
+
+FilterSearch recognisedFilter(FilterTable& table, const ModelFilterBasis& basis) {
+  std::ranges::sort(table.entries, {}, &Entry::place);
+  if (std::ranges::adjacent_find(table.entries, {}, &Entry::place) != table.entries.end())
+    return {std::nullopt, "which have two values at one place"};
+  const auto isFinite = [](const Entry& entry) { return std::isfinite(entry.value); };
+  const auto isZero = [](const Entry& entry) { return entry.value == 0; };
+  if (!std::ranges::all_of(table.entries, isFinite) || std::ranges::all_of(table.entries, isZero))
+    return {std::nullopt, "whose values are all 0, or infinite"};
+  return FilterComparison(table, basis).search();
+}
+
+} // namespace tenon
