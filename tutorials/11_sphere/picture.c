@@ -60,7 +60,7 @@ TenonErrorCode PictureWrite(const Solver* s, TenonDTensor truth, TenonDTensor ba
   MPI_Comm_rank(s->comm, &rank);
   length = snprintf(text, kLine, "# %d rows, %d columns: truth, bare, closed\n", kRows, kColumns);
   for (point = 0; point < points; ++point)
-    length += snprintf(text + length, kLine, "%.5f %.5f %.5f\n", values[point],
+    length += snprintf(text + length, kLine, "%.5g %.5g %.5g\n", values[point],
                        values[points + point], values[2 * points + point]);
   snprintf(path, sizeof path, "%s.txt", name);
   if (rank == 0)
