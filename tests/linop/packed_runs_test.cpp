@@ -144,6 +144,38 @@ TEST(PackedRuns, AreTheElementsOfTheRegions) {
   EXPECT_GT(found, 200);
 }
 
+// The box of another array, whose runs are divided differently.
+TEST(PackedRuns, MoveFromArrayToArray) {
+  LayoutDraw draw(6);
+  int moved = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    Placed x({draw.between(1, 12), draw.between(1, 4), draw.between(4, 9)});
+    const Region from = box(draw, x.extent);
+    Placed y({from.extent[0] + draw.upTo(2), from.extent[1] + draw.upTo(1),
+              from.extent[2] + draw.upTo(1)});
+    Region to = from;
+    to.step.fill(1);
+    to.begin = {y.extent[0] - to.extent[0], y.extent[1] - to.extent[1], 0};
+    x.place(draw.chance(30), draw.upTo(1));
+    y.place(draw.chance(30), draw.upTo(1));
+    PackedRuns ofX(from.elements * Index(sizeof(double))), ofY = ofX;
+    if (!ofX.find(*x.tensor, std::span(&from, 1)) || !ofY.find(*y.tensor, std::span(&to, 1)))
+      continue;
+    ++moved;
+    const std::vector<double> values = packed(x, from), places = packed(y, to);
+    for (const bool adds : {false, true}) {
+      std::vector<double> want = y.array;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        double& target = want[static_cast<std::size_t>(places[i])];
+        target = adds ? target + values[i] : values[i];
+      }
+      ofY.move(*x.tensor, ofX, *y.tensor, adds);
+      ASSERT_EQ(y.array, want) << "trial " << trial;
+    }
+  }
+  EXPECT_GT(moved, 100);
+}
+
 // Runs must have 32 bytes (PackedRuns::kMinRun): four elements of a row are enough, three are not.
 TEST(PackedRuns, AreNoShortOnesAndNoneOfLargeParts) {
   Placed x({6, 1, 2000});

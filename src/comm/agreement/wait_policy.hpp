@@ -131,8 +131,7 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
              "MPI_Testall");
     return done != 0;
   };
-  // Open MPI looks at the requests first and then at what has arrived, or was sent, so a second test
-  // finds what the first has completed.
+  // MPI completes requests in its tests, so the second one can find what the first has completed.
   if (areDone() || areDone())
     return;
   WaitPolicy policy(comm, WaitPolicy::Look::Mpi);

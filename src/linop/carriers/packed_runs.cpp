@@ -97,25 +97,56 @@ std::byte* PackedRuns::pack(const DTensor& x, std::byte* elements) const {
   return elements;
 }
 
+namespace {
+
+// Copies bytes of elements of type T from one place to another, or adds them there.
+template <class T>
+inline void moveElements(const std::byte* from, std::byte* to, Index bytes, bool adds) {
+  if (!adds) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    return;
+  }
+  auto* const __restrict sums = reinterpret_cast<T*>(to);
+  const auto* const __restrict values = reinterpret_cast<const T*>(from);
+  const Index count = bytes / Index(sizeof(T));
+  // A vector instruction adds as few as two numbers; the loop around it doubles the work.
+#pragma GCC unroll 8
+  for (Index i = 0; i < count; ++i)
+    sums[i] += values[i];
+}
+
+} // namespace
+
 const std::byte* PackedRuns::unpack(DTensor& y, const std::byte* elements, bool adds) const {
   visitDataType(y.dataType(), [&]<class T>(T) {
     auto* const array = reinterpret_cast<std::byte*>(y.mutableData<T>());
     for (const Run& run : runs_) {
-      if (adds) {
-        auto* const __restrict sums = reinterpret_cast<T*>(array + run.offset);
-        const auto* const __restrict values = reinterpret_cast<const T*>(elements);
-        const Index count = run.bytes / Index(sizeof(T));
-        // A vector instruction adds as few as two numbers; the loop around it doubles the work.
-#pragma GCC unroll 8
-        for (Index i = 0; i < count; ++i)
-          sums[i] += values[i];
-      } else {
-        std::memcpy(array + run.offset, elements, static_cast<std::size_t>(run.bytes));
-      }
+      moveElements<T>(elements, array + run.offset, run.bytes, adds);
       elements += run.bytes;
     }
   });
   return elements;
+}
+
+// The runs of both arrays have the same bytes in all, but can be divided differently.
+void PackedRuns::move(const DTensor& x, const PackedRuns& from, DTensor& y, bool adds) const {
+  const auto* const source = static_cast<const std::byte*>(arrayOf(x));
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    auto* const target = reinterpret_cast<std::byte*>(y.mutableData<T>());
+    auto run = from.runs_.begin();
+    Index moved = 0; // of this run of the source
+    for (const Run& to : runs_)
+      for (Index begin = 0; begin < to.bytes;) {
+        const Index bytes = std::min(run->bytes - moved, to.bytes - begin);
+        moveElements<T>(source + run->offset + moved, target + to.offset + begin, bytes, adds);
+        begin += bytes;
+        moved += bytes;
+        if (moved == run->bytes) {
+          ++run;
+          moved = 0;
+        }
+      }
+  });
 }
 
 PartRuns runsOf(const Part& part) {
@@ -140,18 +171,33 @@ std::byte* packPart(const Action& action, const Part& part, PartRuns& runs, std:
   return elements;
 }
 
+namespace {
+
+// Whether the chunks are the whole part on the host. Runs can only be copied or added; anything
+// else, such as factors and maxima, needs a kernel.
+bool canHaveRuns(const Action& action, const Part& part, Interval chunks, const Meeting& meeting) {
+  return action.alpha == 1 && meeting.combine != Combine::Max && !part.isScaled &&
+         chunks == part.chunks.all() && action.y->space() == Space::Host;
+}
+
+// Whether the regions of the field are copied (0), added (1), or neither (another number). In a
+// part they have the same role.
+double betaOf(const Action& action, const Part& part, const FieldRegions& field,
+              const Meeting& meeting) {
+  return betaOf(action, field.of(part.to).front(), meeting);
+}
+
+} // namespace
+
 const std::byte* combinePart(const Action& action, const Part& part, Interval chunks,
                              PartRuns& runs, const std::byte* elements, const Meeting& meeting) {
-  // Runs can only be copied or added; anything else, such as factors and maxima, needs a kernel.
-  const bool isPlain = action.alpha == 1 && meeting.combine != Combine::Max && !part.isScaled;
-  if (!isPlain || chunks != part.chunks.all() || action.y->space() != Space::Host)
+  if (!canHaveRuns(action, part, chunks, meeting))
     return combineChunks(action, part, chunks, elements, meeting);
   for (std::size_t i = 0; i < part.fields.size(); ++i) {
     DTensor& y = action.target(part.fields[i].field);
     const std::span<const Region> regions = part.fields[i].of(part.to);
     if (runs[i].find(y, regions)) {
-      // The regions of a field in a part have the same role.
-      const double beta = betaOf(action, regions.front(), meeting);
+      const double beta = betaOf(action, part, part.fields[i], meeting);
       if (beta == 0 || beta == 1) {
         elements = runs[i].unpack(y, elements, /*adds=*/beta == 1);
         continue;
@@ -163,6 +209,35 @@ const std::byte* combinePart(const Action& action, const Part& part, Interval ch
     }
   }
   return elements;
+}
+
+namespace {
+
+// Combines a field of the part by runs. Returns false if it has none, or can be neither copied nor
+// added.
+bool combineByRuns(const Action& action, const Part& part, std::size_t index, OwnRuns& runs,
+                   const Meeting& meeting) {
+  const FieldRegions& field = part.fields[index];
+  const DTensor& x = action.source(field.field);
+  DTensor& y = action.target(field.field);
+  if (meeting.inPlaceOf(field.field) || !runs.from[index].find(x, field.of(part.from)) ||
+      !runs.to[index].find(y, field.of(part.to)))
+    return false;
+  const double beta = betaOf(action, part, field, meeting);
+  if (beta != 0 && beta != 1)
+    return false;
+  runs.to[index].move(x, runs.from[index], y, /*adds=*/beta == 1);
+  return true;
+}
+
+} // namespace
+
+void combineOwnPart(const Action& action, const Part& part, OwnRuns& runs, const Meeting& meeting) {
+  const bool canHave = canHaveRuns(action, part, part.chunks.all(), meeting);
+  for (std::size_t i = 0; i < part.fields.size(); ++i)
+    if (!canHave || !combineByRuns(action, part, i, runs, meeting))
+      for (std::size_t n = part.fields[i].begin; n < part.fields[i].end; ++n)
+        combineOwnRegion(action, part.from[n], part.to[n], meeting);
 }
 
 } // namespace tenon

@@ -33,6 +33,8 @@ public:
   // Copies contiguous elements to the runs of the array, or adds them; returns the end of the
   // elements.
   const std::byte* unpack(DTensor& y, const std::byte* elements, bool adds) const;
+  // Copies the runs `from` of x to these of y, or adds them.
+  void move(const DTensor& x, const PackedRuns& from, DTensor& y, bool adds) const;
 
 private:
   struct Run {
@@ -66,5 +68,18 @@ std::byte* packPart(const Action& action, const Part& part, PartRuns& runs, std:
 // As combineChunks(), on the host, with the runs of the part.
 const std::byte* combinePart(const Action& action, const Part& part, Interval chunks,
                              PartRuns& runs, const std::byte* elements, const Meeting& meeting);
+
+// The runs of a small part that stays on the rank, in the arrays of x and y; none for a large part.
+struct OwnRuns {
+  PartRuns from, to;
+};
+// Combines such a part with y, on the host by runs where it has them.
+void combineOwnPart(const Action& action, const Part& part, OwnRuns& runs, const Meeting& meeting);
+// Combines a region of such a part with y, unless it is in place.
+inline void combineOwnRegion(const Action& action, const Region& from, const Region& to,
+                             const Meeting& meeting) {
+  if (&to != meeting.inPlaceOf(to.field))
+    combineRegion(action, to, viewOf(action.source(from.field), from), meeting);
+}
 
 } // namespace tenon

@@ -12,6 +12,7 @@
 // Each of several fields is one of these cases (Region::Role), whatever the others are.
 #include "linop/exchange/schedule_executor.hpp"
 
+#include "comm/memory/lane.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_queue.hpp"
 #include "linop/exchange/part.hpp"
@@ -64,11 +65,22 @@ void prepareTarget(const Direction::Target& target, double beta, DTensor& y, con
   }
 }
 
+// The runs of the part that stays on the rank, if there is a small one.
+OwnRuns ownRunsOf(const Direction& direction) {
+  OwnRuns runs;
+  for (const Part& part : direction.unpacks)
+    if (direction.isOwn(part) && part.bytes < kLargePart)
+      runs = {runsOf(part), runsOf(part)};
+  return runs;
+}
+
 // Combines the part that stays on this rank, which is read from x.
-void combineOwn(const Action& action, const Part& part, Interval chunks, const Meeting& meeting) {
+void combineOwn(const Action& action, const Part& part, Interval chunks, OwnRuns& runs,
+                const Meeting& meeting) {
+  if (!runs.from.empty() && chunks == part.chunks.all())
+    return combineOwnPart(action, part, runs, meeting);
   part.visit(chunks, [&](const Region& from, const Region& to) {
-    if (&to != meeting.inPlaceOf(to.field))
-      combineRegion(action, to, viewOf(action.source(from.field), from), meeting);
+    combineOwnRegion(action, from, to, meeting);
   });
 }
 
@@ -79,7 +91,7 @@ void combineOwn(const Action& action, const Part& part, Interval chunks, const M
 // memory instead of once per rank.
 template <class Peers>
 void sumParts(const Direction& direction, const Action& action, const Meeting& meeting,
-              Peers&& peers) {
+              OwnRuns& runs, Peers&& peers) {
   const bool chunkwise =
       direction.sameTarget && !meeting.inPlaceOf(0) && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
@@ -88,7 +100,7 @@ void sumParts(const Direction& direction, const Action& action, const Meeting& m
       const Part& part = direction.unpacks[i];
       const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
       if (direction.isOwn(part))
-        combineOwn(action, part, chunks, meeting);
+        combineOwn(action, part, chunks, runs, meeting);
       else
         peers.receive(action, i, chunks, meeting);
     }
@@ -97,7 +109,8 @@ void sumParts(const Direction& direction, const Action& action, const Meeting& m
 // Combines all parts of an action with y; `peers` has receive() and receiveAll() of a carrier.
 template <class Peers>
 void combineParts(const Direction& direction, const Action& action,
-                  std::span<const Region* const> inPlace, Combine combine, Peers&& peers) {
+                  std::span<const Region* const> inPlace, Combine combine, OwnRuns& runs,
+                  Peers&& peers) {
   // If each element gets one value, the sum is also the maximum, and it can apply beta.
   if (!direction.sums)
     combine = Combine::Add;
@@ -112,11 +125,11 @@ void combineParts(const Direction& direction, const Action& action,
       prepareTarget(direction.targets[field], action.beta, y, meeting.inPlaceOf(field), queue);
   }
   if (direction.sums) {
-    sumParts(direction, action, meeting, peers);
+    sumParts(direction, action, meeting, runs, peers);
   } else {
     for (const Part& part : direction.unpacks)
       if (direction.isOwn(part))
-        combineOwn(action, part, part.chunks.all(), meeting);
+        combineOwn(action, part, part.chunks.all(), runs, meeting);
     peers.receiveAll(action, meeting);
   }
   queue.flush();
@@ -174,6 +187,7 @@ ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, std::span<const FieldSch
   for (const Sense sense : {Sense::Forward, Sense::Adjoint}) {
     directions_[static_cast<std::size_t>(sense)] =
         makeDirection(fields, sense == Sense::Forward, comm->rank());
+    ownRuns_[static_cast<std::size_t>(sense)] = ownRunsOf(directionOf(sense));
     InPlace& inPlace = inPlace_[static_cast<std::size_t>(sense)];
     inPlace.tensors.resize(fields.size());
     inPlace.regions.resize(fields.size());
@@ -292,7 +306,8 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
   if (watch)
     watch->looks(*this, action);
   if (isWithinRank_)
-    combineParts(directionOf(action.sense), action, regionsInPlace(action), combine, NoPeers());
+    combineParts(directionOf(action.sense), action, regionsInPlace(action), combine,
+                 ownRunsFor(action), NoPeers());
   else
     orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
   if (watch)
@@ -300,7 +315,8 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 }
 
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
-  combineParts(directionOf(action.sense), action, regionsInPlace(action), combine, carrier);
+  combineParts(directionOf(action.sense), action, regionsInPlace(action), combine,
+               ownRunsFor(action), carrier);
   carrier.end(action);
 }
 
@@ -309,12 +325,15 @@ OwnScheduleExecutor::OwnScheduleExecutor(const Schedule& schedule, TenonDataType
   for (const Sense sense : {Sense::Forward, Sense::Adjoint})
     directions_[static_cast<std::size_t>(sense)] =
         makeDirection(std::span(&field, 1), sense == Sense::Forward, rank);
+  for (std::size_t i = 0; i < directions_.size(); ++i)
+    ownRuns_[i] = ownRunsOf(directions_[i]);
 }
 
-void OwnScheduleExecutor::run(const Action& action) const {
+void OwnScheduleExecutor::run(const Action& action) {
+  OwnRuns& runs = ownRuns_[static_cast<std::size_t>(action.sense)];
   const Direction& direction = directions_[static_cast<std::size_t>(action.sense)];
   const Region* const inPlace = regionInPlace(direction, *action.x, *action.y, 0);
-  combineParts(direction, action, std::span(&inPlace, 1), Combine::Add, NoPeers());
+  combineParts(direction, action, std::span(&inPlace, 1), Combine::Add, runs, NoPeers());
 }
 
 } // namespace tenon

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "linop/carriers/carrier.hpp"
+#include "linop/carriers/packed_runs.hpp"
 #include "linop/exchange/wire.hpp"
 
 #include <map>
@@ -92,6 +93,9 @@ private:
   // The memory that MPI reads and writes for arrays in this space. Collective.
   Wire::Reach reachIn(Space space) const;
   std::span<const Region* const> regionsInPlace(const Action& action) const;
+  OwnRuns& ownRunsFor(const Action& action) {
+    return ownRuns_[static_cast<std::size_t>(action.sense)];
+  }
   void combineAll(Carrier& carrier, const Action& action, Combine combine);
   Carriage& carriage(Space space);
   Carrier& carrierOf(Sense sense, Space space) {
@@ -103,6 +107,7 @@ private:
   std::string owner_;
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense
+  std::array<OwnRuns, 2> ownRuns_;      // by sense
   bool isWithinRank_ = false;
   // The regions that are in place, by field, or NULL; and for which tensors they were found.
   struct InPlace {
@@ -123,10 +128,11 @@ private:
 class OwnScheduleExecutor {
 public:
   OwnScheduleExecutor(const Schedule& schedule, TenonDataType type, int rank);
-  void run(const Action& action) const;
+  void run(const Action& action);
 
 private:
   std::array<Direction, 2> directions_; // by sense
+  std::array<OwnRuns, 2> ownRuns_;      // by sense
 };
 
 } // namespace tenon
