@@ -262,10 +262,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearO
  *  memory, with the elements of all fields for which it has any. Results are bitwise those of the
  *  operators.
  *
- *  The operator is applied by TenonLinearOpApplyMany() to as many fields as there are operators.
- *  TenonLinearOpCreateAdjoint() creates the block diagonal of the adjoints.
- *  TenonLinearOpTestAdjoint() and TenonLinearOpGetTraffic() count all fields. Other calls that
- *  apply, bind or combine operators, or return a domain, range or data type, return
+ *  The operator is applied by TenonLinearOpApplyMany() to as many fields as there are operators, and
+ *  so is the operator of TenonLinearOpCreateAdjoint(), by the adjoints of these.
+ *  TenonLinearOpTestAdjoint() compares, and TenonLinearOpGetTraffic() counts, all fields. Other
+ *  calls that apply, bind or combine operators, or return a domain, range or data type, return
  *  TENON_ERR_SUPPORT.
  *
  *  @param[in]  count  number of operators, 1 to 64
@@ -275,8 +275,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearO
  *                     can be listed several times, for several fields of its layout.
  *  @param[out] op     new operator
  *  @return TENON_ERR_SUPPORT  an operator is not one exchange, which the message names; or
- *                             operators that sum add the contributions of the ranks in contrary
- *                             orders, since the ranks of their process grids are
+ *                             operators of which the action or the adjoint sums add the
+ *                             contributions of the ranks in contrary orders, since the ranks of
+ *                             their process grids are
  *  @return TENON_ERR_ARG      count is out of range, or the operators have different communicators
  *  @note   The transport is that of the options at this time (-tenon_conversion_transport). The
  *          operator has message buffers besides those of ops.

@@ -214,29 +214,51 @@ TEST_P(BlockDiagonalBy, SendsANeighbourOneMessage) {
   }
 }
 
+// Applies a block diagonal and its operators one by one, with the input and output of operator 1 in
+// one array of the user: `rows` rows on each rank, and a row of halo at both ends.
+void expectInPlaceAsOneByOne(LinearOp& diagonal, const std::vector<LinearOpRef>& ops, Index rows,
+                             Index columns) {
+  for (const Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    const BlockFields together(ops, sense, 7), single(ops, sense, 7);
+    std::vector<std::vector<double>> arrays;
+    for (const BlockFields* fields : {&together, &single}) {
+      auto& array = arrays.emplace_back((rows + 2) * columns);
+      for (std::size_t n = 0; n < array.size(); ++n)
+        array[n] = std::sin(static_cast<double>(n) + 100.0 * world()->rank());
+      for (DTensor* tensor : {fields->ends[1].x.get(), fields->ends[1].y.get()})
+        tensor->placeArray(array.data() + columns, {columns, 1}, {1, 0}, {1, 0},
+                           /*readOnly=*/false);
+    }
+    diagonal.applyMany(sense, together.x, together.y);
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      test::act(*ops[i], sense, 1, *single.x[i], 0, *single.y[i]);
+    EXPECT_EQ(arrays[0], arrays[1]);
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      if (i != 1) {
+        EXPECT_EQ(test::elementsIn(*together.y[i]), test::elementsIn(*single.y[i]));
+      }
+  }
+}
+
 // The columns are in arrays of the user with their halos, the other fields are not.
 TEST_P(BlockDiagonalBy, CanBeInPlaceInSomeFields) {
   const Ocean ocean(GetParam());
   const std::vector<LinearOpRef> ops = {ocean.ops[2], ocean.ops[0], ocean.ops[3]};
   const LinearOpRef op = diagonal(ops);
-  for (const Sense sense : {Sense::Forward, Sense::Adjoint}) {
-    const BlockFields together(ops, sense, 7), single(ops, sense, 7);
-    std::vector<std::vector<double>> arrays;
-    for (const BlockFields* fields : {&together, &single}) {
-      auto& array = arrays.emplace_back((Ocean::kRows + 2) * Ocean::kLayers);
-      for (std::size_t n = 0; n < array.size(); ++n)
-        array[n] = std::sin(static_cast<double>(n) + 100.0 * world()->rank());
-      for (DTensor* tensor : {fields->ends[1].x.get(), fields->ends[1].y.get()})
-        tensor->placeArray(array.data() + Ocean::kLayers, {Ocean::kLayers, 1}, {1, 0}, {1, 0},
-                           /*readOnly=*/false);
-    }
-    op->applyMany(sense, together.x, together.y);
-    for (std::size_t i = 0; i < ops.size(); ++i)
-      test::act(*ops[i], sense, 1, *single.x[i], 0, *single.y[i]);
-    EXPECT_EQ(arrays[0], arrays[1]);
-    for (const std::size_t i : {0, 2})
-      EXPECT_EQ(test::elementsIn(*together.y[i]), test::elementsIn(*single.y[i]));
-  }
+  ASSERT_NO_FATAL_FAILURE(expectInPlaceAsOneByOne(*op, ops, Ocean::kRows, Ocean::kLayers));
+}
+
+// On all ranks but the first one, the only field with elements is in place: its parts, of several
+// chunks, are added to one row each, which must not be added to itself.
+TEST_P(BlockDiagonalBy, CanBeInPlaceWhereOtherFieldsAreEmpty) {
+  const Index columns = 20000;
+  const Layout one = test::onLine({1}, "S0"), row = test::onLine({world()->size(), columns}, "S0");
+  const auto to = [&](const Layout& from, const Layout& to) {
+    return makeRef<Conversion>(world(), from, to, TENON_FLOAT64, test::by(GetParam()));
+  };
+  const std::vector<LinearOpRef> ops = {to(one, one),
+                                        to(row, test::withHalo(row, 1, Boundary::Zero))};
+  ASSERT_NO_FATAL_FAILURE(expectInPlaceAsOneByOne(*diagonal(ops), ops, 1, columns));
 }
 
 INSTANTIATE_TEST_SUITE_P(Linop, BlockDiagonalBy,
@@ -279,6 +301,8 @@ TEST(BlockDiagonal, RefusesWhatIsNotOneExchange) {
                 {"operator 1", "type shell", "not one exchange", "by itself"});
   const LinearOpRef halo = ocean.ops[0];
   expectRefused(TENON_ERR_SUPPORT, {halo, halo, scale(2, halo)}, {"operator 2", "type scale"});
+  expectRefused(TENON_ERR_SUPPORT, {blockDiagonal({halo, halo}, policy), scale(2, halo)},
+                {"operator 1", "type scale"});
   const LinearOpRef elsewhere = makeRef<Conversion>(test::ownCommunicator(), ocean.column,
                                                     ocean.column, TENON_FLOAT64, policy);
   expectRefused(TENON_ERR_ARG, {halo, elsewhere}, {"operators 0 and 1", "different communicators"});

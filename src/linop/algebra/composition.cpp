@@ -145,6 +145,12 @@ public:
   std::string agreedText() const override {
     return LinearOp::agreedText() + "; of " + op_->agreedText();
   }
+  // That of a block diagonal has no domain or range of its own.
+  std::string describe() const override {
+    return blocks_.empty() ? LinearOp::describe()
+                           : fmt::format("{}: {} of {}\n{}", headingOf(*this), type(), op_->type(),
+                                         describeParts(blocks_, "operator"));
+  }
   std::string describeMore() const override {
     return fmt::format("  adjoint of {}\n", op_->agreedText());
   }

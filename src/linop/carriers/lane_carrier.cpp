@@ -48,12 +48,14 @@ LaneCarrier::LaneCarrier(const CarrierSetup& setup)
     largest_ = std::max(largest_, partOf(out).bytes);
 }
 
-// If some part is large enough to be read in place, stores the places of all fields in places_.
-// Returns false if no part is, or if a field is outside the arena, where no other rank can read it.
+// If some part is large enough to be read in place, stores the places of all fields in places_; one
+// without elements is in no part, and its place is not used. Returns false if no part is, or if a
+// field is outside the arena, where no other rank can read it.
 bool LaneCarrier::findPlaces(const Action& action) {
   places_.clear();
   for (int field = 0; largest_ > packLimit_ && field < action.fields(); ++field) {
-    const Index place = placeInArena(action.source(field), *comm_->arena());
+    const DTensor& x = action.source(field);
+    const Index place = x.localElements() > 0 ? placeInArena(x, *comm_->arena()) : 0;
     if (place < 0)
       return false;
     places_.push_back(place);

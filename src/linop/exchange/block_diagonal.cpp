@@ -79,7 +79,7 @@ void checkBlock(const LinearOp& first, const LinearOp& block, std::size_t index)
     throw Error(TENON_ERR_ARG, fmt::format("operators 0 and {} of the block diagonal are on "
                                            "different communicators; create them on the same one",
                                            index));
-  if (!block.asExchange().executors)
+  if (block.blocks().empty() && !block.asExchange().executors)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("operator {} of the block diagonal is {} of type {}, which is not one "
                             "exchange, as halo exchanges, index maps and their adjoints are; apply "
@@ -93,12 +93,12 @@ void checkBlock(const LinearOp& first, const LinearOp& block, std::size_t index)
 } // namespace
 
 LinearOpRef blockDiagonal(const std::vector<LinearOpRef>& ops, const CarrierPolicy& policy) {
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    checkBlock(*ops.front(), *ops[i], i);
   std::vector<LinearOpRef> blocks = flattened(ops);
   if (blocks.empty() || blocks.size() > kMaxBlocks)
     throw Error(TENON_ERR_ARG, fmt::format("the block diagonal has {} operators; pass 1 to {}",
                                            blocks.size(), kMaxBlocks));
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    checkBlock(*blocks.front(), *blocks[i], i);
   return makeRef<BlockDiagonal>(std::move(blocks), policy);
 }
 

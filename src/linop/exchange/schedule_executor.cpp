@@ -92,8 +92,11 @@ void combineOwn(const Action& action, const Part& part, Interval chunks, OwnRuns
 template <class Peers>
 void sumParts(const Direction& direction, const Action& action, const Meeting& meeting,
               OwnRuns& runs, Peers&& peers) {
-  const bool chunkwise =
-      direction.sameTarget && !meeting.inPlaceOf(0) && action.y->space() == Space::Host;
+  // The field of this box; other fields have no elements on this rank.
+  const auto isInPlace = [&] {
+    return meeting.inPlaceOf(direction.unpacks[0].to.front().field) != nullptr;
+  };
+  const bool chunkwise = direction.sameTarget && !isInPlace() && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
   for (Index pass = 0; pass < passes; ++pass)
     for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {
