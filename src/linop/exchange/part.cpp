@@ -109,8 +109,7 @@ std::vector<int> jointOrder(const std::vector<FieldTransfers>& fields, bool areS
           TENON_ERR_SUPPORT,
           "the fields of an exchange, or of its adjoint, are sums in contrary orders of the "
           "ranks, so one message for all of them would change the sums; make their process grids "
-          "from "
-          "the ranks in the same order, or exchange them in separate calls");
+          "from the ranks in the same order, or exchange them in separate calls");
     for (std::vector<int>& peers : orders)
       std::erase(peers, *next);
     order.push_back(*next);
