@@ -342,7 +342,10 @@ std::vector<std::vector<double>> weighted(const char* type, const char* weights,
   layer->setDataType(TENON_FLOAT64);
   layer->setSpace(space);
   layer->set("loss_weights", std::string(weights));
-  const Layout input = alone(shape);
+  const bool hasLabels = type == std::string("crossentropy"); // of 2 classes, and by area
+  if (hasLabels)
+    layer->set("area", std::string("gauss"));
+  const Layout input = alone(shape), terms = hasLabels ? alone({3, 4, 5}) : input;
   const auto made = [&](const Layout& layout, std::uint64_t stream, Space where) {
     const auto x = makeRef<DTensor>(test::world(), layout, TENON_FLOAT64, where);
     fillUniform(*x, kSeed, stream, 0.25, 1);
@@ -350,8 +353,10 @@ std::vector<std::vector<double>> weighted(const char* type, const char* weights,
   };
   layer->setUp(input);
   const Layout output = layer->outputLayout(input);
-  layer->setTarget(made(input, 1, target));
-  layer->setTargetWeights(made(weights == std::string("element") ? input : alone({3}), 2, target));
+  const auto labels = makeRef<DTensor>(test::world(), terms, TENON_INT64, target);
+  fillByIndex(*labels, [](Index i) { return double(i * i % 3 % 2); });
+  layer->setTarget(hasLabels ? labels : made(input, 1, target));
+  layer->setTargetWeights(made(weights == std::string("element") ? terms : alone({3}), 2, target));
   const auto x = made(input, 3, space), dy = made(output.dual(), 4, space),
              direction = made(input, 5, space), y = made(output, 6, space),
              ofDirection = made(output, 6, space), dx = made(input.dual(), 6, space);
@@ -362,8 +367,8 @@ std::vector<std::vector<double>> weighted(const char* type, const char* weights,
 }
 
 TEST(LossesOnTheDevice, WithWeightsAreThoseOfTheHost) {
-  for (const char* type :
-       {"meansquarederror", "meanabsoluteerror", "huber", "relativel2", "gradientpenalty"})
+  for (const char* type : {"meansquarederror", "meanabsoluteerror", "huber", "relativel2",
+                           "gradientpenalty", "crossentropy"})
     for (const char* weights : {"element", "sample"}) {
       const auto want = weighted(type, weights, Space::Host, Space::Host);
       for (const Space target : {Space::Host, Space::Device}) {
