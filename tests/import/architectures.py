@@ -16,6 +16,7 @@ import importlib
 import io
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,8 @@ MODULES = {
         'swinvrnn', 'topodiff', 'mlp.fully_connected', 'unet.unet', 'srrn.super_res_net', 'pix2pix.pix2pix', 'pangu.pangu',
         'rnn.rnn_one2many', 'rnn.rnn_seq2seq', 'afno.afno', 'afno.modafno', 'fengwu.fengwu', 'dlwp.dlwp', 'swinvrnn.swinvrnn',
         'fno.fno', 'dpot.dpot', 'transolver.transolver', 'topodiff.topodiff')],
-    'vit_pytorch': ['vit_pytorch', 'vit_pytorch.simple_vit', 'vit_pytorch.cct', 'vit_pytorch.mobile_vit', 'vit_pytorch.max_vit'],
+    'vit_pytorch': ['vit_pytorch'] + [f'vit_pytorch.{name}' for name in (
+        'simple_vit', 'cct', 'mobile_vit', 'max_vit', 'crossformer', 'levit', 'pit', 'cvt')],
     'diffusers': ['diffusers'],
     'torch': ['torch.nn'],
 }
@@ -52,7 +54,7 @@ MODULES = {
 
 def known_in(package):
     """The names that an expression of this package may use, or why there are none."""
-    known = {'torch': torch, 'nn': torch.nn}
+    known, words = {'torch': torch, 'nn': torch.nn}, set(re.findall(r'\w+', TABLE.read_text()))
     for place, module in enumerate(MODULES[package]):
         try:
             loaded = importlib.import_module(module)
@@ -61,6 +63,8 @@ def known_in(package):
                 return str(error)
             continue
         known.update({name: value for name, value in vars(loaded).items() if name[0] != '_'})
+        # Of packages that load their modules when they are read, what the table names.
+        known.update({name: getattr(loaded, name) for name in set(dir(loaded)) - set(vars(loaded)) if name in words})
         known[module.split('.')[0]] = importlib.import_module(module.split('.')[0])
     if package == 'timm':
         known['timm'] = lambda name, **settings: sys.modules['timm'].create_model(name, num_classes=8, **settings)

@@ -211,6 +211,37 @@ ModelBuilder::Value ModelBuilder::scatterElements(Value x, const std::vector<Ind
                  x->shape);
 }
 
+// The numbers of a constant, or of zeros, into which others are written or added; null if they are
+// not known.
+ModelBuilder::Value ModelBuilder::foldedScatter(Value x, int dim, const std::vector<Index>& targets,
+                                                Value source, bool adds) {
+  const auto d = static_cast<std::size_t>(dim);
+  const auto count = static_cast<Index>(targets.size());
+  Shape expected = x->shape;
+  expected[d] = count;
+  if (!source->isKnown() || !(x->isKnown() || x->op == ModelOp::Zeros) || source->shape != expected)
+    return nullptr;
+  spend(elements(x->shape));
+  spend(elements(source->shape));
+  const ModelConstant from = fold(source),
+                      to = x->isKnown()
+                               ? fold(x)
+                               : ModelConstant::ofNumbers({}, {0}, from.isInteger()).fixed();
+  std::vector<double> numbers = to.numbers();
+  numbers.resize(static_cast<std::size_t>(elements(x->shape)), 0);
+  const Index n = x->shape[d], inner = elements(Shape(x->shape.begin() + dim + 1, x->shape.end()));
+  for (Index place = 0; place < from.elements(); ++place) {
+    const Index outer = place / (count * inner),
+                target = targets[static_cast<std::size_t>(place / inner % count)],
+                row = outer * n + (target < 0 ? target + n : target);
+    double& number = numbers[static_cast<std::size_t>(row * inner + place % inner)];
+    number = from.numbers()[static_cast<std::size_t>(place)] + (adds ? number : 0);
+  }
+  return constant(
+      ModelConstant::ofNumbers(x->shape, std::move(numbers), from.isInteger() && to.isInteger())
+          .fixed(from.isFixed() && to.isFixed()));
+}
+
 ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Value source) {
   const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   const std::vector<Index> targets = integersOf(places, "a list of indices");
@@ -220,6 +251,8 @@ ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Val
   check(places->ndim() == 1 && source->shape == expected, "its indices do not fit what it adds");
   check(std::ranges::all_of(targets, [n](Index i) { return i >= -n && i < n; }),
         "an index is out of range");
+  if (const Value sums = foldedScatter(x, static_cast<int>(d), targets, source, /*adds=*/true))
+    return sums;
   // Column j of the matrix has its 1 in row targets[j].
   const Value sum = along(source, dim, n, [&](Index i, Index j) {
     const Index at = targets[static_cast<std::size_t>(j)];
@@ -242,6 +275,8 @@ ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value 
   check(std::ranges::adjacent_find(sorted) == sorted.end(), "it writes to one place twice");
   if (targets.empty())
     return x;
+  if (const Value all = foldedScatter(x, static_cast<int>(d), targets, source, /*adds=*/false))
+    return all;
   // Consecutive indices need no matrix: they are a slice.
   if (targets == sorted &&
       targets.back() - targets.front() + 1 == static_cast<Index>(targets.size()))

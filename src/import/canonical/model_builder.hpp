@@ -307,6 +307,7 @@ private:
   Value foldedReduction(const std::string& method, Value x, const Shape& reducedShape,
                         const Shape& shape);
   Value foldedMatmul(Value a, Value b);
+  Value foldedScatter(Value x, int dim, const std::vector<Index>& targets, Value source, bool adds);
   Value foldedProduct(Value a, Value b);
   void equaliseStacks(Value& a, Value& b);
 

@@ -71,6 +71,20 @@ ModelValues inverseFourier(ModelBuilder& b, const Operands& operands, const char
       size[i] = i + 1 == dims.size() ? 2 * (n - 1) : n;
   return {b.inverseFourier(x, dims, size, operands.text("norm", "backward"))};
 }
+std::string otherNorm(const Operands& operands) {
+  const std::string norm = operands.text("norm", "backward");
+  return norm == "backward" ? "forward" : norm == "forward" ? "backward" : norm;
+}
+// Transforms of coefficients whose other half are their conjugates, and back ("inverse"): those of
+// the conjugates in the other direction, with the factor of this one.
+ModelValues hermitian(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Value x = self(operands);
+  const std::vector<int> dims = transformed(b, operands, x);
+  if (*variant != '\0')
+    return {b.conjugated(b.fourier(ofSize(b, operands, dims), dims, otherNorm(operands)))};
+  const Index n = operands.integer("n", 2 * (x->shape[static_cast<std::size_t>(dims[0])] - 1));
+  return {b.inverseFourier(b.conjugated(x), dims, {n}, otherNorm(operands))};
+}
 // Exchanges the halves of dimensions, or ("inverse") exchanges them back. They differ if the number
 // of elements is odd.
 ModelValues shifted(ModelBuilder& b, const Operands& operands, const char* variant) {
@@ -187,10 +201,12 @@ std::span<const Pt2Row> pt2Spectral() {
                                     {"fft_fft2", complexFourier},
                                     {"fft_fftn", complexFourier},
                                     {"fft_fftshift", shifted},
+                                    {"fft_hfft", hermitian},
                                     {"fft_ifft", complexFourier, "inverse"},
                                     {"fft_ifft2", complexFourier, "inverse"},
                                     {"fft_ifftn", complexFourier, "inverse"},
                                     {"fft_ifftshift", shifted, "inverse"},
+                                    {"fft_ihfft", hermitian, "inverse"},
                                     {"fft_irfft", inverseFourier},
                                     {"fft_irfft2", inverseFourier},
                                     {"fft_irfftn", inverseFourier},

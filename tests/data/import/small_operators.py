@@ -27,6 +27,9 @@ class Special(nn.Module):
         low, high = torch.aminmax(x, dim=2, keepdim=True)
         y = y + (x - low) / (high - low) + torch.dist(x, z, 3) + torch.linalg.norm(x, dim=1, keepdim=True) + torch.linalg.matrix_norm(x, keepdim=True)
         y = y + torch.linalg.vector_norm(x, 2.5, dim=(1, 3), keepdim=True) + torch.linalg.vector_norm(x, 0, dim=2, keepdim=True)
+        y = y + torch.special.softmax(x, 3) * torch.special.log_softmax(z, 2) + torch.special.logsumexp(x, (1, 3), keepdim=True)
+        y = y + torch.fft.hfft(torch.complex(x, z), n=8) / 9
+        y = y + F.pad(torch.fft.ihfft(x, norm="ortho").imag, (0, 3)) + torch.fft.hfft(torch.complex(z, x), norm="forward")[..., :8]
         c = torch.polar(1.5 + x, 3 * z) + torch.complex(z, x) ** 3
         y = y + torch.sqrt(c).real + torch.log(c).imag + torch.sgn(c).real + torch.reciprocal(c + 9).imag
         return y + (torch.sin(x + 1j * z) * torch.cosh(c / 3)).real + (torch.cos(c / 3) + torch.tanh(c / 5) * torch.sinh(c / 4)).imag + F.rrelu(x)
