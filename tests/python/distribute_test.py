@@ -73,11 +73,11 @@ class Fourier(torch.nn.Module):
 class Dropping(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv, self.drop = torch.nn.Conv2d(2, 3, 3, padding=1), torch.nn.Dropout(0.3)
+        self.conv, self.drop, self.channels = torch.nn.Conv2d(2, 3, 3, padding=1), torch.nn.Dropout(0.3), torch.nn.Dropout2d(0.4)
 
     def forward(self, x):
         y = self.conv(x)
-        return self.drop(y), self.drop(y)
+        return self.drop(y), self.drop(y), self.channels(y)
 
 
 def splits(shape):
@@ -207,18 +207,27 @@ class Distribute(OfModules):
 
     def test_dropout(self):
         """Masks depend on the global position; two uses of one value draw two."""
-        shape = [2, 2, 4 * COMM.size, 5]
+        shape = [8, 2, 4 * COMM.size, 5]
         one = Dropping()
         one.load_state_dict(COMM.bcast(one.state_dict()))
         network = tt.distribute(one, self.rows(shape), seed=4)
         alone = tt.distribute(one, tenon.Layout.sharded(tenon.Partition(MPI.COMM_SELF, [1]), shape, 'S2'), seed=4)
         whole = drawn(*shape)
         x = block(network.input_layout, whole)
-        first, second = network(x)
-        for y, wanted, layout in zip((first, second), alone(whole), network.output_layouts):
+        first, second, channels = network(x)
+        of_one = alone(whole)
+        for y, wanted, layout in zip((first, second, channels), of_one, network.output_layouts):
             self.assertLess(apart(y, block(layout, wanted)), 1e-13)
         self.assertTrue(0.1 < float((alone(whole)[0] == 0).double().mean()) < 0.5)
         self.assertGreater(COMM.allreduce(apart(first.detach(), second.detach())), 0.1)
+        # A channel of a sample is dropped, or has all of its elements, which are those of the convolution by 1 / (1 - 0.4).
+        network.zero_grad()
+        channels.sum().backward()
+        gain = of_one[2].detach() / one.conv(whole).detach()
+        self.assertLess(apart(gain, torch.where(gain[:, :, :1, :1] < 0.5, 0, 1 / 0.6).expand_as(gain)), 1e-9)
+        kept = (gain[:, :, 0, 0] > 0.5).double()
+        self.assertTrue(0 < float(kept.mean()) < 1)
+        self.assertLess(apart(network.conv.bias.grad, kept.sum(0) / 0.6 * whole[0, 0].numel()), 1e-9)
         network.eval(), one.eval()
         self.assertLess(apart(network(x)[0], block(network.output_layout, one(whole)[0])), 1e-13)
 
@@ -431,6 +440,12 @@ class Distribute(OfModules):
             def forward(self, x):
                 return torch.nn.functional.dropout(torch.tanh(x), 0.5)
 
+        class Supervised(Whole):
+            def forward(self, x):
+                y = self.backbone(x)
+                outputs = [self.head(y), y]
+                return outputs if self.training else outputs[0]
+
         layout = self.rows([2, 2, 4 * COMM.size, 3])
         refused = ValueError, RuntimeError
         text = r'Whole has an operator that is not trained in train\(\).*batch_norm.*distribute_test.py, line [0-9]+.*training=False'
@@ -438,6 +453,9 @@ class Distribute(OfModules):
             tt.distribute(Whole(Frozen), layout)
         with self.assertRaisesRegex(refused, r'trained in eval\(\).*dropout.*distribute_test.py, line [0-9]+, in forward: return torch.nn'):
             tt.distribute(Always(), layout)
+        with self.assertRaisesRegex(refused, r'Supervised returns in train\(\) .* deep supervision: 2 and 1 outputs. .*training=False'):
+            tt.distribute(Supervised(Block), layout)
+        self.assertEqual(len(tt.distribute(Supervised(Block), layout, training=False).output_layouts), 1)
         one = Whole(Block)
         one.backbone.norm.eval()
         one.head.eval()  # without effect

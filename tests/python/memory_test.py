@@ -54,11 +54,11 @@ class Copies(unittest.TestCase):
         del small
         before = copies()
         network = tt.distribute(wide(), self.layout)
-        self.assertLess(abs(copies() - before - 1), 0.4)  # the values, in Tenon's memory, once the module is gone
+        self.assertLess(abs(copies() - before - 1), 0.5)  # the values, in Tenon's memory, once the module is gone
         network(self.x).sum().backward()
-        self.assertLess(abs(copies() - before - 3), 0.4)  # and the gradients, Tenon's and torch's
+        self.assertLess(abs(copies() - before - 3), 0.5)  # and the gradients, Tenon's and torch's
         network.zero_grad()
-        self.assertLess(abs(copies() - before - 2), 0.4)
+        self.assertLess(abs(copies() - before - 2), 0.5)
 
     def test_the_file_has_no_values(self):
         """Blocks of parameters in the file are given back. Copies of the network, and other batches, need none."""

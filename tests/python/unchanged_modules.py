@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: unchanged_modules.py [NAME...]
+NAMEs are those of networks, or of the functions that make them: torchvision, segmentation, timm, monai, neuraloperator.
 Distributes networks of torchvision, timm, MONAI and neuraloperator as these packages have them, on rows of a field, and
 compares outputs, gradients, and 20 steps of Adam with those of PyTorch on one process. Names the networks whose package is
 not installed; the exit status 77 means that none is.
@@ -80,9 +81,22 @@ NETWORKS = {
                                       'num_res_blocks': 1, 'num_head_channels': 4, 'norm_num_groups': 4}, [[1, 1, 16, 18], [1]], True),
     'TFNO': (of_neuraloperator, {'n_modes': (4, 4), 'hidden_channels': 4, 'n_layers': 2, 'factorization': 'Tucker', 'rank': 0.5},
              [1, 2, 15, 17], True),
+    # Others, which the importer was not made by. SegResNetDS has further outputs in train().
+    'mnasnet0_5': (of_torchvision, {}, IMAGE, True),
+    'regnet_y_400mf': (of_torchvision, {}, IMAGE, True),
+    'pvt_v2_b0': (of_timm, {}, IMAGE, True),
+    'mobilevitv2_050': (of_timm, {}, IMAGE, True),
+    'edgenext_xx_small': (of_timm, {}, IMAGE, True),
+    'BasicUNet': (of_monai, {'spatial_dims': 2, 'features': (4, 4, 8, 8, 16, 4)}, SLICE, True),
+    'DynUNet': (of_monai, {'spatial_dims': 2, 'kernel_size': [3, 3, 3], 'strides': [1, 2, 2], 'upsample_kernel_size': [2, 2],
+                           'filters': [4, 8, 16]}, SLICE, True),
+    'VNet': (of_monai, {'spatial_dims': 2}, SLICE, True),
+    'SegResNetDS': (of_monai, {'spatial_dims': 2, 'init_filters': 8, 'blocks_down': (1, 1, 1), 'dsdepth': 2}, SLICE, False),
+    'UNO': (of_neuraloperator, {'hidden_channels': 4, 'n_layers': 3, 'uno_out_channels': [4, 8, 4], 'uno_n_modes': [[4, 4]] * 3,
+                                'uno_scalings': [[1, 1], [0.5, 0.5], [2, 2]], 'channel_mlp_skip': 'linear'}, [2, 2, 16, 16], True),
 }
-# Their weights are complex64, or they compute something in float32 in any case.
-IN_FLOAT32 = ('FNO', 'TFNO', 'DiffusionModelUNet')
+# Their weights are complex64, or they compute something in float32 in any case, as EdgeNeXt does its table of positions.
+IN_FLOAT32 = ('FNO', 'TFNO', 'UNO', 'DiffusionModelUNet', 'edgenext_xx_small')
 STEPS, GROWTH = 20, 30
 
 
@@ -152,7 +166,7 @@ def compare(name):
     except ImportError as reason:
         return None, f'skipped: {reason}'
     for part in one.modules():  # masks are not PyTorch's
-        if isinstance(part, torch.nn.Dropout):
+        if isinstance(part, torch.nn.modules.dropout._DropoutNd):
             part.p = 0.0
     began = time.time()
     shapes = shape if isinstance(shape[0], list) else [shape]
@@ -169,11 +183,15 @@ def compare(name):
     return found <= limit, f'losses to {found:.0e}, PyTorch with itself to {growth:.0e}, made in {took:.1f} s'
 
 
+def chosen(given):
+    return [name for name, (make, *_) in NETWORKS.items() if not given or name in given or make.__name__.removeprefix('of_') in given]
+
+
 def main():
     torch.set_num_threads(1)
     results = {}
     with tenon.Session():
-        for name in sys.argv[1:] or NETWORKS:
+        for name in chosen(sys.argv[1:]):
             results[name], text = compare(name)
             gc.collect()  # the memory of a network that ranks share, which cycles keep
             if COMM.rank == 0:

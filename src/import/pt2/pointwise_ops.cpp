@@ -20,20 +20,41 @@ ModelValues function(ModelBuilder& b, const Operands& operands, const char* vari
   return {b.unary(variant, self(operands))};
 }
 // A file that was exported in training mode would draw random numbers in inference too.
+Value refuseDropout(ModelBuilder& b, Value x) {
+  return b.refuse("a dropout that drops elements, as in training", "the model in eval mode",
+                  x->shape);
+}
+bool drops(const Operands& operands) {
+  return operands.flag("train", false) && operands.real("p", 0.5) != 0;
+}
 ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  return {operands.flag("train", false) && operands.real("p", 0.5) != 0
-              ? b.refuse("a dropout that drops elements, as in training", "the model in eval mode",
-                         x->shape)
-              : b.dropout(x, operands.real("p", 0.5))};
+  return {drops(operands) ? refuseDropout(b, x) : b.dropout(x, operands.real("p", 0.5))};
 }
-// These drop whole channels, or keep the mean and variance.
-ModelValues otherDropout(ModelBuilder& b, const Operands& operands, const char*) {
+// Drops whole channels: multiplies x by a dropout of ones, of which each sample has one for each
+// channel. The ones are made of x, and the network is thus the same for other batches.
+ModelValues channelDropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const bool drops = operands.real("p", 0.5) > 0 && b.mode() == ModelMode::Training;
-  return {drops || operands.flag("train", false)
-              ? b.refuse("a dropout of channels, or by alpha, in training",
-                         "dropout of single elements, or the network in eval mode", x->shape)
+  const double rate = operands.real("p", 0.5);
+  b.check(x->ndim() >= 2, "a dropout of channels needs an input [batch, channels, ...]");
+  if (drops(operands))
+    return {refuseDropout(b, x)};
+  if (rate == 0 || b.mode() == ModelMode::Inference)
+    return {x};
+  std::vector<int> space;
+  for (int d = 2; d < x->ndim(); ++d)
+    space.push_back(d);
+  const Value ones =
+      b.affine(space.empty() ? x : b.reduce("mean", x, space, /*keeps=*/true), {0}, {1});
+  return {b.binary("mul", x, b.dropout(ones, rate))};
+}
+// These keep the mean and variance.
+ModelValues alphaDropout(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const bool isDropping = operands.real("p", 0.5) > 0 && b.mode() == ModelMode::Training;
+  return {isDropping || operands.flag("train", false)
+              ? b.refuse("a dropout by alpha, in training",
+                         "dropout of elements or channels, or the network in eval mode", x->shape)
               : x};
 }
 ModelValues gelu(ModelBuilder& b, const Operands& operands, const char*) {
@@ -165,7 +186,7 @@ constexpr Pt2Row kPt2FunctionRows[] = {{"abs", function, "abs"},
                                        {"absolute", function, "abs"},
                                        {"acos", function, "acos"},
                                        {"acosh", function, "acosh"},
-                                       {"alpha_dropout", otherDropout},
+                                       {"alpha_dropout", alphaDropout},
                                        {"arccos", function, "acos"},
                                        {"arccosh", function, "acosh"},
                                        {"arcsin", function, "asin"},
@@ -190,8 +211,8 @@ constexpr Pt2Row kPt2FunctionRows[] = {{"abs", function, "abs"},
                                        {"exp", function, "exp"},
                                        {"exp2", exp2},
                                        {"expm1", expm1},
-                                       {"feature_alpha_dropout", otherDropout},
-                                       {"feature_dropout", otherDropout},
+                                       {"feature_alpha_dropout", alphaDropout},
+                                       {"feature_dropout", channelDropout},
                                        {"fix", truncated},
                                        {"floor", function, "floor"},
                                        {"frac", fraction},

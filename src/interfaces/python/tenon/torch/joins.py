@@ -115,7 +115,7 @@ class Sequential(torch.nn.Sequential):
 
 
 class MadeCat:
-    """A module of cat(). It has references of its own to the layouts, so that it ends with those that
+    """A module of cat(). It has references of its own to the layouts, and thus ends with those that
     cat() was called with."""
 
     def __init__(self, dtype, layouts, dim):

@@ -258,7 +258,8 @@ class Module(torch.nn.Module):
                 return torch.as_tensor(lent, device='cuda').clone().view(held.tensor.shape)
         contributions = self.layer.parameter_gradient(held.index)
         if held.index not in self.sums:
-            self.sums[held.index] = GradientSum(contributions, held.slot)
+            known = (each for each in dict.fromkeys(self.sums.values()) if each.is_for(contributions, held.layout))
+            self.sums[held.index] = next(known, None) or GradientSum(contributions, held.layout)
         return self.sums[held.index](contributions).view(held.tensor.shape)
 
     def extra_repr(self) -> str:

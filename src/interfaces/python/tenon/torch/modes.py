@@ -66,7 +66,13 @@ def compared(evaluated, trained, name):
         check_regions(program.graph, name)
         check_arguments(program, mode, name)
     buffers, counting = trained.graph_signature.inputs_to_buffers, counting_in(trained)
-    compare(evaluated.graph, trained.graph, name, counting)
+    same = compare(evaluated.graph, trained.graph, name, counting)
+    mine, other = (list(program.graph.nodes)[-1] for program in (evaluated, trained))
+    if evaluated.call_spec.out_spec != trained.call_spec.out_spec or not are_alike(mine, other, same):
+        counts = [len(node.args[0]) for node in (other, mine)]
+        raise ValueError(f'{name} returns in train() what it does not in eval(), such as further outputs for deep supervision: {counts[0]} and '
+                         f'{counts[1]} outputs. distribute(..., training=False) makes a module that behaves as in eval() in both modes; or '
+                         'let forward() return the same in both')
     return {buffers[node.name] for node in counting}
 
 

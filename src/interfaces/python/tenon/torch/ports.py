@@ -66,13 +66,16 @@ class Ports:
 
 
 class GradientSum:
-    """The sum of a parameter's gradient over the ranks, from Tenon's contributions into a new tensor of torch: Tenon
-    has no array of its own for the result, of which torch would then have a copy."""
+    """The sum of gradients over the ranks, from Tenon's contributions into a new tensor of torch: Tenon has no array of
+    its own for the result, of which torch would then have a copy. Parameters of one layout share it, with its buffers."""
 
-    def __init__(self, contributions, slot):
-        layout, type = slot.layout(), contributions.data_type()
-        self.sum = LinearOp.conversion(contributions.layout(), layout, type)
-        self.target = Slot(layout, type)
+    def __init__(self, contributions, layout):
+        self.type = contributions.data_type()
+        self.sum = LinearOp.conversion(contributions.layout(), layout, self.type)
+        self.target = Slot(layout, self.type)
+
+    def is_for(self, contributions, layout):
+        return self.type == contributions.data_type() and self.target.layout.is_equal(layout)
 
     def __call__(self, contributions):
         made = self.target.new(None)
