@@ -9,6 +9,7 @@
 #include "linop/algebra/composition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "linop/exchange/wire.hpp"
+#include "sys/text/view.hpp"
 
 #include <fmt/format.h>
 
