@@ -262,8 +262,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearO
  *  memory, with the elements of all fields for which it has any. Results are bitwise those of the
  *  operators.
  *
- *  The operator is applied by TenonLinearOpApplyMany() to as many fields as there are operators, and
- *  so is the operator of TenonLinearOpCreateAdjoint(), by the adjoints of these.
+ *  The operator is applied by TenonLinearOpApplyMany() to as many fields as there are operators,
+ *  and so is the operator of TenonLinearOpCreateAdjoint(), by the adjoints of these.
  *  TenonLinearOpTestAdjoint() compares, and TenonLinearOpGetTraffic() counts, all fields. Other
  *  calls that apply, bind or combine operators, or return a domain, range or data type, return
  *  TENON_ERR_SUPPORT.

@@ -155,7 +155,7 @@ TEST_F(LayerByName, ExamplesFitTheirType) {
   for (const char* type : {"affine", "conv", "graph", "tanh"})
     EXPECT_NE(types.find(std::string(",") + type + ","), std::string::npos) << types;
   int inputs = 0, ndim = -1;
-  TenonInt classes = -1, features = 0, x[2] = {}, target[1] = {};
+  TenonInt classes = -1, features = 0, x[8] = {}, target[8] = {};
   double low = 0, high = 0;
   create("affine");
   expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
@@ -181,8 +181,8 @@ TEST_F(LayerByName, ExamplesFitTheirType) {
   EXPECT_GT(high, low);
   create("crossentropy");
   expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
-  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, 0, 2, x, nullptr, nullptr, nullptr));
-  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, inputs, 1, target, nullptr, &low, &high));
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, 0, 8, x, nullptr, nullptr, nullptr));
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, inputs, 8, target, nullptr, &low, &high));
   EXPECT_EQ(classes, x[1]);
   EXPECT_EQ(low, 0);
   EXPECT_EQ(high, static_cast<double>(classes - 1));

@@ -10,6 +10,7 @@
 
 #include "import/canonical/model_graph.hpp"
 #include "import/canonical/model_settings.hpp"
+#include "import/canonical/recurrent_cell.hpp"
 #include "import/canonical/sphere/filter_table.hpp"
 #include "import/canonical/sphere/harmonics.hpp"
 #include "import/canonical/sphere/legendre_table.hpp"
@@ -19,10 +20,6 @@
 #include <utility>
 
 namespace tenon {
-
-// Bound on all computed constants together.
-inline constexpr Index kMaxModelNumbers = Index(1) << 24;
-inline constexpr Index kMaxModelWindow = Index(1) << 24; // kernel, stride, dilation, padding, step
 
 // Calls, by buildModel():
 //   input(name, shape)          for each input of the network
@@ -206,23 +203,10 @@ public:
   Value softmax(Value x, int dim);
   Value logSumExp(Value x, const std::vector<int>& dims, bool keeps);
   Value pixelShuffle(Value x, Index factor);
-  // A recurrent cell: weights [gates, features]; biases may be null. The state of an LSTM is h and
-  // c, that of the others h. GruOfReset multiplies the state by the reset gate before its product
-  // with the weights, Gru afterwards. Plain is h' = function(sum).
-  enum class Gates { Lstm, Gru, GruOfReset, Plain };
-  struct Cell {
-    Value input, hidden, inputBias, hiddenBias;
-    Gates gates;
-    std::string function = "tanh"; // of Plain
-    Index count() const { return gates == Gates::Lstm ? 4 : gates == Gates::Plain ? 1 : 3; }
-  };
-  struct State {
-    Value h, c;
-  };
-  struct Sequence {
-    Value outputs; // h of all steps, [steps, batch, features]
-    State last;
-  };
+  using Gates = ModelGates;
+  using Cell = ModelCell;
+  using State = ModelCellState;
+  using Sequence = ModelSequence;
   // One time step.
   State step(const Cell& cell, const State& state, Value x);
   // All time steps of x [steps, batch, features], from the last to the first if `isFromEnd`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Settings of some methods of ModelBuilder: of windows that slide over a field, and of how to
-// compute a field between its elements.
+// compute a field between its elements; and bounds of what it computes.
 #pragma once
 
 #include "sys/types.hpp"
@@ -8,6 +8,10 @@
 #include <vector>
 
 namespace tenon {
+
+// Bound on all computed constants together.
+inline constexpr Index kMaxModelNumbers = Index(1) << 24;
+inline constexpr Index kMaxModelWindow = Index(1) << 24; // kernel, stride, dilation, padding, step
 
 // Settings of sliding windows, one number per spatial dimension.
 struct ModelWindows {
