@@ -156,7 +156,7 @@ def _filters(model):
         basis, cutoff = getattr(module, "filter_basis", None), getattr(module, "theta_cutoff", None)
         if (name := names.get(type(basis).__name__)) and cutoff is not None:
             # "morlet" is harmonic without norms.
-            name = "morlet" if name == "harmonic" and basis._l2_norms is None else name
+            name = "morlet" if name == "harmonic" and getattr(basis, "_l2_norms", None) is None else name
             kernel = [int(n) for n in torch.as_tensor(basis.kernel_shape).reshape(-1)]
             filters[path] = {"basis": name, "kernel": kernel, "cutoff": float(cutoff)}
     return filters

@@ -78,11 +78,13 @@ struct ModelTensor {
 };
 
 // The basis of a discrete-continuous convolution's filters on the sphere, by the names of layer
-// `disco`; a kernel of one number has 0 after it.
+// `disco`; a kernel of one number has 0 after it. One that the layer does not have, and that the
+// network may not use either, has only the reason, `why`.
 struct ModelFilterBasis {
   std::string name;
   std::array<Index, 2> kernel = {};
   double cutoff = 0;
+  std::string why = {};
 };
 
 // An input of the network.

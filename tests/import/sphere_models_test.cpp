@@ -40,6 +40,8 @@ const std::vector<SphereModel>& sphereModels() {
       {"filters", {2, 2, 6, 12}, {{"disco", 5}, {"transposeddisco", 1}}, false},
       // The sums with the basis functions are not products with weights.
       {"bare", {2, 2, 6, 12}, {{"disco", 1}, {"transposeddisco", 1}}, true, true},
+      // The weight has two biases, and none.
+      {"twice", {2, 2, 6, 12}, {{"disco", 1}}, false},
       {"resampled", {2, 2, 4, 6}, {}, false}};
   return models;
 }
@@ -151,6 +153,43 @@ TEST(SphereModelTest, RefusesOtherFiltersByTheirModule) {
   program.filters.erase("up");
   expectRefused(file, program, {2, 2, 6, 12},
                 {"module 'up'", "are not in the file", "export_model()"});
+}
+
+// Lists that the first operation reads as filters, and the second as transposes of these, which
+// have another normalisation.
+TEST(SphereModelTest, ListsAreComparedForEachUse) {
+  const ModelFile file(pathOf("tied"));
+  expectError(TENON_ERR_SUPPORT, {"the filters of module 'conv'", "whose values differ by 3.1e-01"},
+              [&] {
+                importNetwork(file.program(), *file.open(), {{2, 2, 6, 12}});
+              });
+}
+
+// Extents and numbers of filters are integers of the graph. What they ask for is not computed if
+// the lists have no such numbers of values.
+TEST(SphereModelTest, SizesOfFiltersAreBoundedByTheirLists) {
+  const ModelFile file(pathOf("bare"));
+  const auto expectRefused = [&](std::map<std::string, Index> integers,
+                                 const ModelFilterBasis& basis, const char* part) {
+    ModelProgram program = file.program();
+    program.filters["down"] = basis;
+    for (ModelOperation& operation : program.operations)
+      if (operation.type.find("_disco_s2_contraction") != std::string::npos)
+        for (auto& [name, argument] : operation.arguments)
+          if (integers.contains(name))
+            argument = ModelArgument::ofInteger(integers[name]);
+    expectError(TENON_ERR_SUPPORT, {part}, [&] {
+      importNetwork(program, *file.open(), {{2, 2, 6, 12}});
+    });
+  };
+  const ModelFilterBasis own = file.program().filters.at("down");
+  expectRefused({{"nlat_out", 200000}, {"nlon_out", 1}}, own, "at most 32768 x 131072");
+  expectRefused({{"nlat_out", 32768}, {"nlon_out", 131072}}, own, "a grid of 32768 x 131072");
+  expectRefused({{"nlat_out", 30000}, {"nlon_out", 12}}, own,
+                "fewer than the rows of the grids need");
+  expectRefused({{"nlat_out", 100}}, {"linear", {2, 2}, 12}, "many more or fewer");
+  expectRefused({}, {"linear", {2, 2}, 0.01}, "many more or fewer");
+  expectRefused({}, {.name = {}, .why = "some reason"}, "module 'down': some reason");
 }
 
 TEST(SphereModelTest, GivesItsOwnResultsOnAnyProcessGrid) {

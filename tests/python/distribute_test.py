@@ -611,6 +611,13 @@ class Distribute(OfModules):
                 with torch.no_grad():
                     self.assertLess(apart(network(block(layout, x)), block(network.output_layout, one(x))), 1e-12)
 
+    def test_bases_of_other_releases(self):
+        """Harmonics of releases of torch-harmonics without norms are those that Tenon calls morlet."""
+        from tenon.torch.filters import filters_of
+        one = torch.nn.Module()
+        one.filter_basis, one.theta_cutoff = type('HarmonicFilterBasis', (), {'kernel_shape': (3, 2)})(), 0.5
+        self.assertEqual(filters_of(one), {'': {'basis': 'morlet', 'kernel': [3, 2], 'cutoff': 0.5}})
+
     def test_parameters_before_detach(self):
         """Their gradients are 0, where PyTorch has none, and requires_grad_(False) leaves them out."""
         one = torch.nn.ModuleList([torch.nn.Conv2d(2, 2, 1), torch.nn.Conv2d(2, 2, 1)])

@@ -44,11 +44,6 @@ namespace tenon {
 
 namespace {
 
-// Filters have lists of rows and columns, and of basis functions.
-constexpr Index kMaxRows = Index(1) << 15, kMaxColumns = Index(1) << 17, kMaxKernel = 64;
-// Of networks on few rows, whose filters are parts of hats that are wider than the sphere.
-constexpr double kMaxCutoff = 4 * std::numbers::pi;
-
 constexpr OptionSpec kDisco[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
@@ -115,11 +110,12 @@ public:
     const Shape y = outputFieldOf(*this, x);
     checkSphereField(*this, y, outputGridOf(*this));
     for (const Shape& field : {x, y})
-      if (field[kRowDim] > kMaxRows || field[kColumnDim] > kMaxColumns)
+      if (field[kRowDim] > kMaxFilterRows || field[kColumnDim] > kMaxFilterColumns)
         throw Error(TENON_ERR_SHAPE,
                     fmt::format("{} has a field of {} x {} points; at most {} x {} are possible, "
                                 "since filters have a list for each row",
-                                title(), field[kRowDim], field[kColumnDim], kMaxRows, kMaxColumns));
+                                title(), field[kRowDim], field[kColumnDim], kMaxFilterRows,
+                                kMaxFilterColumns));
     const Index fine = (isTransposed_ ? y : x)[kColumnDim],
                 coarse = (isTransposed_ ? x : y)[kColumnDim];
     if (coarse == 0 || fine % coarse != 0)
@@ -259,7 +255,7 @@ private:
 
   void check() const override {
     checkOutputSettings(*this, integer("groups"));
-    if (const double cutoff = real("cutoff"); !(cutoff >= 0 && cutoff <= kMaxCutoff))
+    if (const double cutoff = real("cutoff"); !(cutoff >= 0 && cutoff <= kMaxFilterCutoff))
       throw Error(TENON_ERR_ARG, fmt::format("cutoff of {} is {}; set an angle in radians up to "
                                              "4 pi, or 0 for the distance of rows",
                                              title(), cutoff));
@@ -273,9 +269,9 @@ private:
                   fmt::format("kernel of {} has {}, but basis {} needs {}", title(),
                               counted(count, "number"), text("basis"),
                               most == 1 ? "one, the number of degrees" : "one or two"));
-    if (std::ranges::max(numbers) > kMaxKernel)
+    if (std::ranges::max(numbers) > kMaxFilterKernel)
       throw Error(TENON_ERR_ARG, fmt::format("kernel of {} is {}; set numbers of at most {}",
-                                             title(), fmt::join(numbers, "x"), kMaxKernel));
+                                             title(), fmt::join(numbers, "x"), kMaxFilterKernel));
   }
 
   // Both grids of an input and its output. They are stored, since a plan asks for the work of many

@@ -269,12 +269,10 @@ ModelBuilder::Value ModelBuilder::withoutSymbols(Value v, std::map<Value, Value>
 }
 
 void ModelBuilder::computePairs() {
+  separateBiases();
   isComputingPairs_ = true;
   pairs_.clear();
-  std::set<Value> needed(graph_.outputs.begin(), graph_.outputs.end());
-  for (auto v = graph_.values.rbegin(); v != graph_.values.rend(); ++v)
-    if (needed.contains(&*v))
-      needed.insert(v->inputs.begin(), v->inputs.end());
+  const std::set<Value> needed = neededValues(graph_);
   std::map<Value, Value> known;
   const std::size_t count = graph_.values.size(); // the computation appends values
   for (std::size_t i = 0; i < count; ++i) {

@@ -4,8 +4,7 @@
 //   - folds: an operation on constants is computed now, and becomes a constant
 //   - recognises patterns that exporters write as several operators, such as GELU by the error
 //     function, group norm by instance norm, periodic padding by slices: one value for all.
-// The operator tables of both formats call the methods; each source file of this folder implements
-// one family of them.
+// The operator tables of both formats call the methods. Each source file has a family of them.
 #pragma once
 
 #include "import/canonical/model_graph.hpp"
@@ -471,6 +470,7 @@ private:
   Value filterProduct(const std::string& equation, const ModelValues& factors);
   void noteWeightedInput(const std::string& equation, const ModelValues& factors, Value result);
   Value biasedFilter(Value y, Value bias);
+  void separateBiases();
 
   const ModelWeights& weights_;
   const ModelMode mode_;
@@ -483,9 +483,9 @@ private:
   std::map<Value, Value> complexes_;                           // complex()
   std::map<Value, std::vector<RealContraction>> contractions_; // by their results
   std::map<std::string, std::optional<LegendreTable>> legendreTables_;
-  std::map<Value, std::optional<Harmonics>> harmonics_; // harmonicsOf()
-  std::map<std::string, FilterSearch> filters_;         // by tensors of the file
-  std::map<Value, ModelValues> weightedInputs_;         // by their products: both factors
+  std::map<Value, std::optional<Harmonics>> harmonics_;  // harmonicsOf()
+  std::map<std::string, FilterSearch> filters_;          // by tensors of the file
+  std::map<Value, ModelValues> weightedInputs_, biased_; // by products and sums: both terms
   std::map<std::pair<Index, std::vector<Index>>, Value> selections_;
   int identities_ = 0; // the last ModelConstant::identity() that was assigned
   Index numbers_ = 0;  // elements of all constants in memory

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The error for operators that cannot be imported. It lists all of them, so a model needs to be
-// changed only once.
+// The values that outputs need, and the error for operators that cannot be imported. It lists all
+// of them, so a model needs to be changed only once.
 #include "import/canonical/model_graph.hpp"
 
 #include "sys/errors/error.hpp"
@@ -20,6 +20,18 @@ const ModelConstant& ModelValue::asConstant() const {
     throw Error(TENON_ERR_INTERNAL,
                 fmt::format("operation '{}' has a weight that is no constant", label));
   return *constant;
+}
+
+std::set<const ModelValue*> neededValues(const ModelGraph& graph) {
+  std::set<const ModelValue*> needed(graph.outputs.begin(), graph.outputs.end());
+  for (ModelValues open = graph.outputs; !open.empty();) {
+    const ModelValue* value = open.back();
+    open.pop_back();
+    for (const ModelValue* input : value->inputs)
+      if (needed.insert(input).second)
+        open.push_back(input);
+  }
+  return needed;
 }
 
 void checkRefusals(const ModelGraph& graph, const std::string& file, std::size_t operators) {

@@ -8,6 +8,7 @@
 #include "import/canonical/model_constant.hpp"
 
 #include <deque>
+#include <set>
 
 namespace tenon {
 
@@ -169,6 +170,9 @@ struct ModelGraph {
   std::vector<std::string> inputNames, outputNames;
   std::vector<ModelRefusal> refusals;
 };
+
+// The values that an output depends on.
+std::set<const ModelValue*> neededValues(const ModelGraph& graph);
 
 // Throws TENON_ERR_SUPPORT with a list of all refusals, if there are any.
 void checkRefusals(const ModelGraph& graph, const std::string& file, std::size_t operators);

@@ -65,8 +65,6 @@ private:
   static const std::vector<Row>& operators();
 
   // -- the graph
-  // Returns the values that an output depends on.
-  std::set<Value> neededValues() const;
   // Reports inputs that no node reads.
   void checkInputsRead();
   void nameOutputs(const std::vector<int>& nodes);
@@ -256,7 +254,8 @@ private:
   // The value for which nodeOf() currently emits nodes, and a remark for its row in the report.
   const ModelValue* current_ = nullptr;
   std::string remark_;
-  Index zeros_ = 0; // elements of all constants of zeros
+  Index zeros_ = 0;       // elements of all constants of zeros
+  double identities_ = 0; // and of all weights of filters that the model has without weights
 };
 
 } // namespace tenon

@@ -74,7 +74,7 @@ Mapper::Mapper(ModelGraph& graph, const ModelWeights& weights) : graph_(graph), 
 }
 
 ImportedNetwork Mapper::run() {
-  const std::set<Value> needed = neededValues();
+  const std::set<Value> needed = neededValues(graph_);
   assignParameters(needed);
   for (const ModelValue& value : graph_.values)
     // Most constants are weights, which have no node.
@@ -173,18 +173,6 @@ void Mapper::nameOutputs(const std::vector<int>& nodes) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, node);
   }
   network_.graph.settings.emplace_back("output_names", text);
-}
-
-std::set<Mapper::Value> Mapper::neededValues() const {
-  std::set<Value> needed(graph_.outputs.begin(), graph_.outputs.end());
-  for (ModelValues open = graph_.outputs; !open.empty();) {
-    const Value value = open.back();
-    open.pop_back();
-    for (const Value input : value->inputs)
-      if (needed.insert(input).second)
-        open.push_back(input);
-  }
-  return needed;
 }
 
 void Mapper::checkInputsRead() {

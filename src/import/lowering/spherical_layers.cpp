@@ -3,7 +3,10 @@
 // filters of compact support (canonical/sphere). Settings are listed only where they differ from a
 // layer's defaults; the weights of equidistant rows are plain ones, since tables with others are
 // not recognised. Class Mapper is in mapper.hpp.
+#include "import/canonical/model_builder.hpp"
 #include "import/lowering/mapper.hpp"
+
+#include <fmt/format.h>
 
 namespace tenon {
 
@@ -88,6 +91,13 @@ Mapper::OrderedNode Mapper::makeFilter(const ModelValue& v) {
   const char* type = filter.isTransposed ? "transposeddisco" : "disco";
   if (v.inputs.size() == 1) {
     const Index k = filter.functions;
+    identities_ += double(v.groups) * double(k * k);
+    if (identities_ > double(kMaxModelNumbers))
+      return refuse(
+          v, fmt::format("sums of {} channels with {} filters each, without weights", v.groups, k),
+          fmt::format("filters with weights, or channels and filters whose identities "
+                      "have at most {} numbers",
+                      kMaxModelNumbers));
     std::vector<double> identity(static_cast<std::size_t>(v.groups * k * k), 0);
     for (Index i = 0; i < v.groups * k; ++i)
       identity[static_cast<std::size_t>(i * k + i % k)] = 1;

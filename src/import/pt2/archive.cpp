@@ -5,6 +5,7 @@
 // trusted: texts are read in pieces, and arrays must have the shapes that the network gives them.
 #include "import/pt2/archive.hpp"
 
+#include "kernels/sphere/turned_filter.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/files/json_tree.hpp"
 #include "weights/byte_stream.hpp"
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <string_view>
 
@@ -46,19 +46,20 @@ void readGradients(const Pt2Archive& archive, const JsonView& view, ModelTest& t
 ModelFilterBasis filterBasisIn(const JsonView& view) {
   constexpr std::string_view kNames[] = {"linear", "harmonic", "morlet", "zernike",
                                          "fourierbessel"};
-  constexpr Index kMaxKernel = 64; // as of the layer
   view.allow({"basis", "kernel", "cutoff"});
   ModelFilterBasis basis{.name = view.at("basis").name(), .cutoff = view.at("cutoff").real()};
   if (std::ranges::find(kNames, basis.name) == std::end(kNames))
     view.at("basis").fail("is unknown");
   const std::vector<Index> kernel = view.at("kernel").integers(1);
-  if (kernel.size() != (basis.name == "zernike" ? 1 : 2) || std::ranges::max(kernel) > kMaxKernel)
+  if (kernel.size() != (basis.name == "zernike" ? 1 : 2) ||
+      std::ranges::max(kernel) > kMaxFilterKernel)
     view.at("kernel").fail(fmt::format("is not {} of at most {}",
                                        basis.name == "zernike" ? "one number" : "two numbers",
-                                       kMaxKernel));
+                                       kMaxFilterKernel));
   std::ranges::copy(kernel, basis.kernel.begin());
-  if (!(basis.cutoff > 0 && std::isfinite(basis.cutoff)))
-    view.at("cutoff").fail("is not a positive angle");
+  if (!(basis.cutoff > 0 && basis.cutoff <= kMaxFilterCutoff))
+    view.at("cutoff").fail(
+        fmt::format("is not a positive angle of at most {:.4g}", kMaxFilterCutoff));
   return basis;
 }
 
@@ -150,7 +151,11 @@ void readStoredFilters(const Pt2Archive& archive, ModelProgram& program) {
   const std::string file = archive.source().name() + ": tenon/filters.json";
   const JsonNode tree = parseJson(archive.text("tenon/filters.json"), file);
   for (const auto& [module, view] : JsonView(tree, file).members())
-    program.filters.emplace(module, filterBasisIn(view));
+    try {
+      program.filters.emplace(module, filterBasisIn(view));
+    } catch (const Error& error) {
+      program.filters[module].why = error.what(); // refused where the network uses it
+    }
 }
 
 } // namespace tenon

@@ -69,8 +69,7 @@ public:
   FilterNorms(const FilterGrids& grids, CircleRange fine, CircleRange coarse)
       : grids_(grids), shape_(grids.shape()), rows_(shape_.isTransposed ? fine : coarse) {
     const TurnedFilterShape& shape = shape_;
-    const SphereMesh& summed = shape.isTransposed ? shape.coarse : shape.fine;
-    weights_ = sphereRows(summed.grid, summed.rows).weight;
+    weights_ = grids.weights();
     for (double& w : weights_)
       w /= 2 * double(shape.fine.columns);
     if (shape.norm == FilterNorm::Mean) {
@@ -199,9 +198,9 @@ std::vector<CircleRange> rowsWithin(const std::vector<double>& at, const std::ve
 }
 
 FilterGrids::FilterGrids(const TurnedFilterShape& shape)
-    : shape_(shape), fine_(sphereRows(shape.fine.grid, shape.fine.rows).colatitude),
-      coarse_(sphereRows(shape.coarse.grid, shape.coarse.rows).colatitude),
-      within_(rowsWithin(coarse_, fine_, shape.cutoff)),
+    : shape_(shape), fine_(sphereRows(shape.fine.grid, shape.fine.rows)),
+      coarse_(sphereRows(shape.coarse.grid, shape.coarse.rows)),
+      within_(rowsWithin(coarse(), this->fine(), shape.cutoff)),
       basis_(shape.basis, shape.radial, shape.angular, widenedCutoff(shape.cutoff)) {}
 
 double FilterGrids::entries(CircleRange fine, CircleRange coarse) const {
@@ -209,8 +208,8 @@ double FilterGrids::entries(CircleRange fine, CircleRange coarse) const {
   for (Index c = coarse.begin; c < coarse.end; ++c) {
     const CircleRange rows = intersect(within_[c], fine);
     for (Index f = rows.begin; f < rows.end; ++f) {
-      const Index reach =
-          columnsWithin(coarse_[c], fine_[f], widenedCutoff(shape_.cutoff), shape_.fine.columns);
+      const Index reach = columnsWithin(coarse_.colatitude[c], fine_.colatitude[f],
+                                        widenedCutoff(shape_.cutoff), shape_.fine.columns);
       points += double(std::min(shape_.fine.columns, 2 * reach + 1));
     }
   }

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numbers>
 
 namespace tenon {
 
@@ -30,6 +31,13 @@ namespace tenon {
 //   None       not
 enum class FilterNorm { Nodal, Modal, Mean, Support, Geometric, None };
 FilterNorm filterNormNamed(std::string_view name);
+
+// Limits of layers, since filters have lists of rows and columns, and of basis functions. Cutoffs
+// beyond pi are those of networks on few rows, whose filters are parts of hats that are wider than
+// the sphere.
+inline constexpr Index kMaxFilterRows = Index(1) << 15, kMaxFilterColumns = Index(1) << 17,
+                       kMaxFilterKernel = 64;
+inline constexpr double kMaxFilterCutoff = 4 * std::numbers::pi;
 
 // Rows from `begin` on, up to but excluding `end`.
 struct CircleRange {
@@ -93,8 +101,14 @@ public:
   const TurnedFilterShape& shape() const noexcept { return shape_; }
   const FilterBasis& basis() const noexcept { return basis_; }
   // Colatitudes, as if row 0 were in the north, which makes no difference to distances.
-  const std::vector<double>& fine() const noexcept { return fine_; }
-  const std::vector<double>& coarse() const noexcept { return coarse_; }
+  const std::vector<double>& fine() const noexcept { return fine_.colatitude; }
+  const std::vector<double>& coarse() const noexcept { return coarse_.colatitude; }
+  // The quadrature weights of the grid that is summed over.
+  const std::vector<double>& weights() const noexcept {
+    return (shape_.isTransposed ? coarse_ : fine_).weight;
+  }
+  // All else is the same for all normalisations.
+  void setNorm(FilterNorm norm) noexcept { shape_.norm = norm; }
   // By row of the coarse grid, the rows of the fine grid with entries.
   const std::vector<CircleRange>& within() const noexcept { return within_; }
   // The number of entries of all functions in a block of rows of both grids, at one longitude:
@@ -103,7 +117,7 @@ public:
 
 private:
   TurnedFilterShape shape_;
-  std::vector<double> fine_, coarse_;
+  SphereRows fine_, coarse_;
   std::vector<CircleRange> within_;
   FilterBasis basis_;
 };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """make_sphere.py NAME...: writes networks on the sphere, each with its test. Needs torch, and torch-harmonics 0.9 for ace,
-sfno, parts, local, filters, bare and resampled; torch-harmonics 0.7 and neuraloperator for neuralop, old."""
+sfno, parts, local, filters, bare, tied, twice and resampled; torch-harmonics 0.7 and neuraloperator for neuralop, old."""
 import math
 import os
 import sys
@@ -153,6 +153,31 @@ class Bare(nn.Module):
         return ops._disco_s2_transpose_contraction_optimized(z, *lists(self.up), 6, 12)
 
 
+class Tied(nn.Module):
+    """Filters and their transposes by the lists of one module, whose normalisation is that of the first: [batch, 2, 6, 12]."""
+    def __init__(self):
+        super().__init__()
+        self.conv = th.DiscreteContinuousConvS2(2, 2, (6, 12), (6, 12), (2, 2), bias=False, theta_cutoff=0.8)
+
+    def forward(self, x):
+        ops, m = torch.ops.disco_kernels, self.conv
+        lists = (m.psi_roff_idx, m.psi_ker_idx, m.psi_row_idx, m.psi_col_idx, m.psi_vals, m.kernel_size)
+        z = ops._disco_s2_contraction_optimized(x, *lists, 6, 12)
+        z = torch.sin(z) * m.weight.sum((0, 1)).reshape(1, 1, -1, 1, 1)
+        return ops._disco_s2_transpose_contraction_optimized(z, *lists, 6, 12)
+
+
+class Twice(th.DiscreteContinuousConvS2):
+    """A module that is the network, whose result is read with other biases and without: [batch, 2, 6, 12]."""
+    def __init__(self):
+        super().__init__(2, 2, (6, 12), (4, 6), (2, 1), bias=False, theta_cutoff=1.1)
+        self.shift, self.other = draw(1, 2, 1, 1), draw(2, 1, 1)
+
+    def forward(self, x):
+        y = super().forward(x)
+        return torch.tanh(y + self.shift) * y + torch.sin(y + self.other)
+
+
 class Resampled(nn.Module):
     """Bilinear resampling: beyond the outer rows to the poles, to other rows and columns, and of
     angles: [batch, 2, 4, 6]."""
@@ -196,6 +221,14 @@ def filters():
 
 def bare():
     return Bare().float(), torch.randn(2, 2, 6, 12)  # its filters are rounded to float32
+
+
+def tied():
+    return Tied(), torch.randn(2, 2, 6, 12)
+
+
+def twice():
+    return Twice(), torch.randn(2, 2, 6, 12)
 
 
 def resampled():

@@ -23,6 +23,8 @@ namespace {
 using Entry = FilterTable::Entry;
 
 constexpr double kFilterTolerance = 1e-6; // relative to the largest value: the rounding of float32
+// FilterGrids::entries() counts up to 4 times those of hats.
+constexpr double kMargin = 8; // between numbers of entries of filters that are compared
 constexpr const char* kGrids[] = {"poles", "gauss", "cells"};
 constexpr const char* kNorms[] = {"nodal", "modal", "none", "support", "geometric", "mean"};
 
@@ -80,12 +82,24 @@ public:
       return {std::nullopt,
               fmt::format("which have {} basis functions, while the settings in the file make {}",
                           table_.functions, shape_.functions())};
+    // Filters have points in all rows, and in pairs of rows within the cutoff, here estimated: to
+    // make a grid takes as long as the square of its rows.
+    const double fineRows = double(table_.fineRows), coarseRows = double(table_.coarseRows),
+                 pairs = fineRows * coarseRows * std::min(shape_.cutoff / std::numbers::pi, 1.);
+    if (entries() < std::max(fineRows, coarseRows) || kMargin * entries() < pairs)
+      return {std::nullopt, "whose values are fewer than the rows of the grids need"};
     for (const char* fine : kGrids)
       for (const char* coarse : kGrids)
-        for (const char* norm : kNorms)
-          if (const std::optional<double> difference = differenceOf(fine, coarse, norm);
-              difference && *difference <= kFilterTolerance)
-            return {FilterMatch{fine, coarse, norm, *difference}, ""};
+        if (std::optional<FilterGrids> grids = gridsOf(fine, coarse))
+          for (const char* norm : kNorms) {
+            grids->setNorm(filterNormNamed(norm));
+            if (const double difference = differenceFrom(*grids); difference <= kFilterTolerance)
+              return {FilterMatch{fine, coarse, norm, difference}, ""};
+          }
+    if (std::isinf(nearest_))
+      return {std::nullopt, fmt::format("which have {} values, while filters of these settings "
+                                        "have many more or fewer on all grids",
+                                        table_.entries.size())};
     std::string why = fmt::format(
         "whose values differ by {:.1e} of the largest or more from those on the grids poles "
         "(equiangular), gauss (legendre-gauss) and cells in every normalisation",
@@ -121,19 +135,34 @@ private:
     }
   }
 
-  // The largest difference of all entries, relative to the largest value; none for a grid that has
-  // not so few rows. Where the samples differ, theirs is enough.
-  std::optional<double> differenceOf(const char* fine, const char* coarse, const char* norm) {
+  double entries() const { return double(table_.entries.size()); }
+
+  // None for a grid that has not so few rows, and for grids between which filters have far more or
+  // fewer entries than the table: a comparison takes time for those of both.
+  std::optional<FilterGrids> gridsOf(const char* fine, const char* coarse) {
     const auto hasRows = [](const char* grid, Index rows) { return rows > 1 || grid != kGrids[0]; };
     if (!hasRows(fine, table_.fineRows) || !hasRows(coarse, table_.coarseRows))
       return std::nullopt;
     shape_.fine.grid = sphereGridNamed(fine);
     shape_.coarse.grid = sphereGridNamed(coarse);
-    shape_.norm = filterNormNamed(norm);
-    const FilterGrids grids(shape_);
+    FilterGrids grids(shape_);
+    double pairs = 0; // of rows, each with a point or more
+    for (const CircleRange& rows : grids.within())
+      pairs += double(rows.size());
+    if (pairs > kMargin * entries())
+      return std::nullopt;
+    const double own = grids.entries({0, table_.fineRows}, {0, table_.coarseRows});
+    if (own > kMargin * entries() || own < entries() / 2)
+      return std::nullopt;
+    return grids;
+  }
+
+  // The largest difference of all entries, relative to the largest value. Where the samples differ,
+  // theirs is enough.
+  double differenceFrom(const FilterGrids& grids) {
     double difference = 0;
     // The mean over all rows takes as long for some of them as for all.
-    if (shape_.norm != FilterNorm::Mean)
+    if (grids.shape().norm != FilterNorm::Mean)
       for (const Sample& sample : samples_)
         difference =
             std::max(difference, largestDifference(sample.entries,

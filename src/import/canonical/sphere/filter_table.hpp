@@ -50,7 +50,8 @@ struct FilterSearch {
   std::string why; // in what the lists differ from all filters, without a match
 };
 
-// Sorts the entries. The work is proportional to their number.
+// Sorts the entries. Apart from that, the work is proportional to their number times that of basis
+// functions, and to the squares of the numbers of rows, which are at most that of entries.
 FilterSearch recognisedFilter(FilterTable& table, const ModelFilterBasis& basis);
 
 } // namespace tenon

@@ -11,6 +11,7 @@
 // joins the product to it, and a sum its bias. Of a transposed convolution, einsum() notes its
 // factors, which filtered() finds.
 #include "import/canonical/model_builder.hpp"
+#include "kernels/sphere/turned_filter.hpp"
 
 #include <fmt/format.h>
 
@@ -55,16 +56,19 @@ FilterTable filterTable(const ModelBuilder& b, const ModelWeights& weights, cons
   return table;
 }
 
+// "" for buffers of the network itself.
 std::string moduleOf(const FilterLists& lists) {
   const std::string& name = lists.values->asConstant().name();
-  return name.substr(0, name.rfind('.'));
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string::npos ? "" : name.substr(0, dot);
 }
 
-// Equal for equal lists of a module between equal grids.
+// Equal for equal lists of a module that are read in the same way between equal grids.
 std::string keyOf(const ModelValue* x, const FilterLists& lists) {
-  std::string key = fmt::format("{} {}x{} to {}x{}", moduleOf(lists),
-                                x->shape[static_cast<std::size_t>(x->ndim() - 2)], x->shape.back(),
-                                lists.outputRows, lists.outputColumns);
+  std::string key =
+      fmt::format("{} {} {} {}x{} to {}x{}", moduleOf(lists), lists.isTransposed,
+                  lists.functionCount, x->shape[static_cast<std::size_t>(x->ndim() - 2)],
+                  x->shape.back(), lists.outputRows, lists.outputColumns);
   for (const ModelValue* list : {lists.functions, lists.rows, lists.points, lists.values}) {
     key += fmt::format(" {}", list->asConstant().identity());
     for (const ModelConstant::Piece& piece : list->asConstant().pieces())
@@ -74,7 +78,6 @@ std::string keyOf(const ModelValue* x, const FilterLists& lists) {
 }
 
 void checkFilter(const ModelBuilder& b, const ModelValue* x, const FilterLists& lists) {
-  constexpr Index kMaxPoints = std::numeric_limits<std::int32_t>::max();
   b.check(x->ndim() == (lists.isTransposed ? 5 : 4), "its field has another number of dimensions");
   const Index rows = x->shape[static_cast<std::size_t>(x->ndim() - 2)], columns = x->shape.back(),
               k = lists.functionCount;
@@ -82,10 +85,39 @@ void checkFilter(const ModelBuilder& b, const ModelValue* x, const FilterLists& 
           "its filters or grids are empty");
   b.checkShape({rows, columns, k});
   b.checkShape({lists.outputRows, lists.outputColumns, k});
-  b.check(rows * columns <= kMaxPoints && lists.outputRows * lists.outputColumns <= kMaxPoints &&
-              k <= kMaxPoints,
-          "its grids are too large");
   b.check(!lists.isTransposed || x->shape[2] == k, "its field has another number of functions");
+}
+
+// Why these lists cannot be compared with filters, if so.
+struct Unusable {
+  std::string what, advice;
+};
+std::optional<Unusable> unusable(const ModelProgram& program, const ModelValue* x,
+                                 const FilterLists& lists) {
+  constexpr Index kMaxPoints = std::numeric_limits<std::int32_t>::max();
+  const Index rows = x->shape[static_cast<std::size_t>(x->ndim() - 2)], columns = x->shape.back();
+  for (const auto& [r, c] :
+       {std::pair(rows, columns), std::pair(lists.outputRows, lists.outputColumns)})
+    if (r > kMaxFilterRows || c > kMaxFilterColumns || r * c > kMaxPoints)
+      return Unusable{fmt::format("filters on a grid of {} x {} points on the sphere", r, c),
+                      fmt::format("grids of at most {} x {}, and {} points", kMaxFilterRows,
+                                  kMaxFilterColumns, kMaxPoints)};
+  for (const ModelValue* list : {lists.functions, lists.rows, lists.points, lists.values})
+    if (!list->isKnown())
+      return Unusable{"filters on the sphere that are computed or trained",
+                      "filters that are buffers"};
+  const std::string module = moduleOf(lists);
+  const auto basis = program.filters.find(module);
+  if (basis == program.filters.end())
+    return Unusable{
+        fmt::format("the filters of module '{}', whose basis and cutoff are not in the file",
+                    module),
+        "export_model() of Tenon's export_torch.py, which writes them to the file, for filters in "
+        "a basis of torch-harmonics 0.9.3"};
+  if (!basis->second.why.empty())
+    return Unusable{fmt::format("the filters of module '{}': {}", module, basis->second.why),
+                    "filters that the layer disco has"};
+  return std::nullopt;
 }
 
 ModelFilter settingsOf(const ModelFilterBasis& basis, const FilterMatch& match,
@@ -126,22 +158,13 @@ ModelBuilder::Value ModelBuilder::filtered(Value x, const FilterLists& lists) {
   if (!isTransposed)
     shape.insert(shape.begin() + 2, k);
   checkShape(shape);
-  if (!lists.functions->isKnown() || !lists.rows->isKnown() || !lists.points->isKnown() ||
-      !lists.values->isKnown())
-    return refuse("filters on the sphere that are computed or trained", "filters that are buffers",
-                  shape);
-  const auto basis = program().filters.find(moduleOf(lists));
-  if (basis == program().filters.end())
-    return refuse(
-        fmt::format("the filters of module '{}', whose basis and cutoff are not in the file",
-                    moduleOf(lists)),
-        "export_model() of Tenon's export_torch.py, which writes them to the file, for "
-        "filters in a basis of torch-harmonics 0.9.3",
-        shape);
+  if (const auto found = unusable(program(), x, lists))
+    return refuse(found->what, found->advice, shape);
+  const ModelFilterBasis& basis = program().filters.at(moduleOf(lists));
   const std::string key = keyOf(x, lists);
   if (!filters_.contains(key)) {
     FilterTable table = filterTable(*this, weights_, x, lists);
-    filters_.emplace(key, recognisedFilter(table, basis->second));
+    filters_.emplace(key, recognisedFilter(table, basis));
   }
   const auto& [match, why] = filters_.at(key);
   if (!match)
@@ -149,7 +172,7 @@ ModelBuilder::Value ModelBuilder::filtered(Value x, const FilterLists& lists) {
                   "a DiscreteContinuousConvS2 or DiscreteContinuousConvTransposeS2 with its own "
                   "filters, on the grids equiangular or legendre-gauss, and inputs of its in_shape",
                   shape);
-  const ModelFilter filter = settingsOf(basis->second, *match, lists);
+  const ModelFilter filter = settingsOf(basis, *match, lists);
   if (!isTransposed)
     return reshape(filterValue(x, nullptr, channels * k, channels, filter), shape);
   if (const auto product = weightedInputs_.find(unshaped(x)); product != weightedInputs_.end())
@@ -204,7 +227,7 @@ void ModelBuilder::noteWeightedInput(const std::string& equation, const ModelVal
 }
 
 // Called for sums: the bias of a convolution, one number for each channel. A layer trains its bias
-// like its weight.
+// like its weight. separateBiases() undoes this for one that is read without its bias too.
 ModelBuilder::Value ModelBuilder::biasedFilter(Value y, Value bias) {
   if (y->op != ModelOp::Filter || y->inputs.size() != 2 || !bias->isConstant() ||
       elements(bias->shape) != y->shape[1] || broadcast(y->shape, bias->shape) != y->shape ||
@@ -217,7 +240,26 @@ ModelBuilder::Value ModelBuilder::biasedFilter(Value y, Value bias) {
   ModelValue* result = make(ModelOp::Filter, {y->inputs[0], y->inputs[1], b}, y->shape);
   result->filter = y->filter;
   result->groups = y->groups;
+  biased_[result] = {y, bias};
   return result;
+}
+
+// Of a convolution that is read with a bias and without, or with two, makes sums: two layers would
+// have its weight. Called once all outputs are known, by computePairs().
+void ModelBuilder::separateBiases() {
+  const std::set<Value> needed = neededValues(graph_);
+  std::map<Value, int> readers; // of the convolution without a bias
+  for (const auto& [result, terms] : biased_)
+    if (needed.contains(result))
+      readers[terms[0]] += needed.contains(terms[0]) ? 2 : 1;
+  for (ModelValue& v : graph_.values)
+    if (const auto found = biased_.find(&v);
+        found != biased_.end() && readers[found->second[0]] > 1) {
+      v.op = ModelOp::Add;
+      v.inputs = found->second;
+      v.filter.reset();
+      v.groups = 1;
+    }
 }
 
 } // namespace tenon

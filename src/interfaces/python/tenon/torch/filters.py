@@ -20,7 +20,7 @@ def filters_of(module: torch.nn.Module) -> dict[str, dict]:
         kind = NAMES.get(type(basis).__name__)
         if kind is None or cutoff is None:
             continue
-        if kind == 'harmonic' and basis._l2_norms is None:
+        if kind == 'harmonic' and getattr(basis, '_l2_norms', None) is None:
             kind = 'morlet'
         kernel = torch.as_tensor(basis.kernel_shape).reshape(-1).tolist()
         filters[name] = {'basis': kind, 'kernel': kernel, 'cutoff': float(cutoff)}
