@@ -13,7 +13,7 @@
  *      TenonLayerCreateType(comm, "dropout", &dropout);
  *      TenonObjectSetReal((TenonObject)dropout, "rate", 0.1);
  *
- *  doc/layers.md lists all types with their settings, and the option -tenon_help prints the
+ *  doc/layer_types.md lists all types with their settings, and the option -tenon_help prints the
  *  settings with defaults and ranges. Some types in more detail:
  *
  *  Pooling ("maxpooling", "averagepooling") over windows of [batch, channel, spatial...]. By

@@ -224,10 +224,11 @@ static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
               static_cast<int>(Boundary::Pole) == TENON_BOUNDARY_POLE &&
               static_cast<int>(Boundary::PolePoint) == TENON_BOUNDARY_POLE_POINT &&
               static_cast<int>(Boundary::PoleVector) == TENON_BOUNDARY_POLE_VECTOR &&
-              static_cast<int>(Boundary::PolePointVector) == TENON_BOUNDARY_POLE_POINT_VECTOR);
+              static_cast<int>(Boundary::PolePointVector) == TENON_BOUNDARY_POLE_POINT_VECTOR &&
+              kBoundaries == TENON_BOUNDARY_POLE_POINT_VECTOR + 1);
 
 inline Boundary boundaryOf(TenonBoundary mode, const std::string& name) {
-  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_POLE_POINT_VECTOR)
+  if (mode < TENON_BOUNDARY_NONE || mode >= kBoundaries)
     throw Error(TENON_ERR_ARG, fmt::format("{} is {}; use a TENON_BOUNDARY_... constant", name,
                                            static_cast<int>(mode)));
   return static_cast<Boundary>(mode);

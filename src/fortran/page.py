@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""usage: page.py INCLUDE PAGE
-Writes the page of the manual that lists every call of the Fortran module, one per row, with its
-arguments in Fortran's order. Calls made from the headers are described by the parts that make
-their subroutines; hand-written calls are read from the sources next to this script."""
+"""usage: page.py INCLUDE [PAGE]
+Writes to PAGE, or without it to the standard output, the page of the manual that lists every call
+of the Fortran module, one per row, with its arguments in Fortran's order. Calls made from the
+headers are described by the parts that make their subroutines; hand-written calls are read from the
+sources next to this script."""
 import re
 import sys
 from pathlib import Path
@@ -127,7 +128,7 @@ def main():
         listed.add(name)
     contents = ', '.join(f'[{name}](#{re.sub("[^a-z_]", "", name)})' for name in
                          dict.fromkeys(f.header for f in headers.functions if f.name not in LEFT_OUT))
-    write(Path(sys.argv[2]), [INTRODUCTION + '\n' + contents, *lines])
+    write(Path(sys.argv[2] if len(sys.argv) > 2 else '/dev/stdout'), [INTRODUCTION + '\n' + contents, *lines])
 
 
 if __name__ == '__main__':

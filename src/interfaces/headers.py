@@ -20,7 +20,7 @@ def write(path, lines):
     """Writes a generated file if its contents change; otherwise its dependents need not be built
     again."""
     text = '\n'.join(lines) + '\n'
-    if not path.exists() or path.read_text() != text:
+    if not path.is_file() or path.read_text() != text: # a device or a pipe is not read
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 

@@ -66,7 +66,7 @@ Window drawWindow(LayoutDraw& draw, Index extent) {
   const int most = draw.chance(70) ? 2 : static_cast<int>(extent) + 4;
   w.padLow = draw.between(-1, most);
   w.padHigh = draw.between(-1, most);
-  const auto extension = [&] { return static_cast<Boundary>(draw.upTo(kExtensions - 1)); };
+  const auto extension = [&] { return kExtensions[draw.upTo(kExtensionCount - 1)]; };
   w.lowMode = extension();
   w.highMode = draw.chance(50) ? w.lowMode : extension();
   return w;
@@ -112,8 +112,7 @@ void drawPoles(LayoutDraw& draw, Config& config) {
   Window& rows = globe.windows[y];
   rows.longitudes = x;
   const auto pole = [&] {
-    constexpr int kFirstPole = static_cast<int>(Boundary::Pole); // pole modes are the last ones
-    return static_cast<Boundary>(draw.between(kFirstPole, kBoundaries - 1));
+    return static_cast<Boundary>(draw.between(int(Boundary::Pole), int(Boundary::PolePointVector)));
   };
   rows.lowMode = pole();
   rows.highMode = draw.chance(70) ? pole() : rows.highMode;
@@ -143,7 +142,7 @@ void drawModesByChannel(LayoutDraw& draw, Config& config) {
       if (isPole(mode) && draw.chance(60))
         mode = vectorMode(mode);
       else if (mayHaveNone || mode != Boundary::None)
-        mode = static_cast<Boundary>(draw.between(mayHaveNone ? 0 : 1, kExtensions - 1));
+        mode = kExtensions[draw.between(mayHaveNone ? 0 : 1, kExtensionCount - 1)];
     }
   }
 }

@@ -39,7 +39,7 @@ bool contains(const Box& box, const std::vector<Index>& index) {
 }
 
 Window drawWindow(LayoutDraw& draw) {
-  const auto mode = static_cast<Boundary>(draw.upTo(kExtensions - 1));
+  const Boundary mode = kExtensions[draw.upTo(kExtensionCount - 1)];
   return {.kernel = draw.between(1, 4),
           .stride = draw.between(1, 3),
           .dilation = draw.between(1, 2),

@@ -166,10 +166,10 @@ inline std::vector<NamedOp> conversions() {
       ops.push_back({std::string(from) + " to " + to, [=](TenonDataType type) {
                        return conversion(onLine({7, 5}, from), onLine({7, 5}, to), type);
                      }});
-  for (int mode = 0; mode < kExtensions; ++mode)
-    ops.push_back({std::string("halo ") + boundaryName(Boundary(mode)), [=](TenonDataType type) {
+  for (const Boundary mode : kExtensions)
+    ops.push_back({std::string("halo ") + boundaryName(mode), [=](TenonDataType type) {
                      const Layout plain = onLine({11, 2}, "S0");
-                     return conversion(plain, withHalo(plain, 2, Boundary(mode)), type);
+                     return conversion(plain, withHalo(plain, 2, mode), type);
                    }});
   // A globe of 5 x 6 with 2 scalars, or the components of a vector; halos wider than the globe.
   for (const Boundary mode : {Boundary::Pole, Boundary::PolePointVector})

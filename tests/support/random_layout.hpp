@@ -141,7 +141,7 @@ private:
   Boundary like(Boundary mode) {
     if (isPole(mode))
       return chance(50) ? mode : vectorMode(mode);
-    return mode == Boundary::None ? mode : static_cast<Boundary>(between(1, kExtensions - 1));
+    return mode == Boundary::None ? mode : kExtensions[between(1, kExtensionCount - 1)];
   }
 
   Properties properties(const Shape& shape, const Grid& grid) {
@@ -168,7 +168,7 @@ private:
     return result;
   }
 
-  Boundary boundary() { return static_cast<Boundary>(upTo(kExtensions - 1)); }
+  Boundary boundary() { return kExtensions[upTo(kExtensionCount - 1)]; }
 
   Halo halo(const Layout& plain, int dim, bool isPartial, bool covering) {
     Halo result{.boxes = {}, .low = boundary(), .high = boundary(), .isPartial = isPartial};

@@ -22,6 +22,7 @@
 
 #include "geometry/layout/box.hpp"
 
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -47,8 +48,12 @@ enum class Boundary {
 };
 
 inline constexpr int kBoundaries = 14; // Number of modes.
-// Number of modes before Linked: a conversion can fill their halos, dimension by dimension.
-inline constexpr int kExtensions = 9;
+// The modes whose halos a conversion can fill, dimension by dimension.
+inline constexpr Boundary kExtensions[] = {
+    Boundary::None,      Boundary::Zero,      Boundary::Periodic,
+    Boundary::Reflect,   Boundary::Replicate, Boundary::Values,
+    Boundary::Symmetric, Boundary::Odd,       Boundary::OddPoint};
+inline constexpr int kExtensionCount = static_cast<int>(std::size(kExtensions));
 
 const char* boundaryName(Boundary mode);
 // Throws TENON_ERR_ARG with the word if it is not a mode.
@@ -60,10 +65,9 @@ inline bool isUserSupplied(Boundary mode) {
   return mode == Boundary::Values;
 }
 
-// True if the dimension continues beyond a pole on a side with this mode. The pole modes are the
-// last ones of the enumeration.
+// True if the dimension continues beyond a pole on a side with this mode.
 inline bool isPole(Boundary mode) {
-  return mode >= Boundary::Pole;
+  return mode >= Boundary::Pole && mode <= Boundary::PolePointVector;
 }
 // The mode of the components of a vector where scalars have `mode`.
 Boundary vectorMode(Boundary mode);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local kernel of the loss `crps` (declaration/types/crps.cpp): the scores of this rank's
+// The local kernel of the loss `crps` (declaration/losses/crps.cpp): the scores of this rank's
 // elements of the target, each of which compares all members with it and with each other. All
 // members of a sample are on this rank. makeCrpsKernel() is declared in core/layer_types.hpp.
 #include "layer/core/layer_types.hpp"

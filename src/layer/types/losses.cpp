@@ -16,7 +16,7 @@
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"
-#include "declaration/types/losses.hpp"
+#include "declaration/losses/losses.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/host_view.hpp"
 #include "kernels/elementwise/reduce.hpp"

@@ -158,6 +158,10 @@ LayoutSpec everywhere(const Indices& shape, int ranks) {
 
 namespace {
 
+bool isPole(TenonBoundary mode) {
+  return mode >= TENON_BOUNDARY_POLE && mode <= TENON_BOUNDARY_POLE_POINT_VECTOR;
+}
+
 // A cell beyond a pole: it is reflected at one pole after the other until it is in the domain. A
 // side without a pole is crossed as if it were the other one.
 Shown acrossPoles(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
@@ -168,8 +172,7 @@ Shown acrossPoles(Index cell, Index extent, TenonBoundary low, TenonBoundary hig
   while (shown.cell < 0 || shown.cell >= extent) {
     const bool isLow = shown.cell < 0;
     TenonBoundary pole = isLow ? low : high;
-    // The modes from TENON_BOUNDARY_POLE on are those of poles.
-    if (pole < TENON_BOUNDARY_POLE)
+    if (!isPole(pole))
       pole = isLow ? high : low;
     const bool isOnRow =
         pole == TENON_BOUNDARY_POLE_POINT || pole == TENON_BOUNDARY_POLE_POINT_VECTOR;
@@ -204,7 +207,7 @@ std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, Teno
       cell += extent;
     return Shown{cell % extent};
   }
-  if (mode >= TENON_BOUNDARY_POLE)
+  if (isPole(mode))
     return acrossPoles(cell, extent, low, high);
   const bool isOdd = mode == TENON_BOUNDARY_ODD || mode == TENON_BOUNDARY_ODD_POINT;
   const bool isBetween = mode == TENON_BOUNDARY_ODD || mode == TENON_BOUNDARY_SYMMETRIC;

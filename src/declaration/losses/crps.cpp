@@ -15,7 +15,7 @@
 //
 // declareCrps() is declared in core/types.hpp; the kernel is in layer/types/crps.cpp.
 #include "declaration/core/types.hpp"
-#include "declaration/types/losses.hpp"
+#include "declaration/losses/losses.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 

@@ -20,7 +20,7 @@
 //
 // A declaration computes nothing and communicates nothing itself. `use` is everywhere the layout in
 // which the kernels read x.
-#include "declaration/types/losses.hpp"
+#include "declaration/losses/losses.hpp"
 
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"

@@ -27,7 +27,7 @@
 // layer/types/cross_entropy.cpp.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
-#include "declaration/types/losses.hpp"
+#include "declaration/losses/losses.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
