@@ -9,10 +9,20 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 namespace tenon::test {
+
+// The file of a process, which the end of the process removes.
+struct ChangedCopy {
+  const std::string path = testing::TempDir() + "changed_" + std::to_string(getpid()) + ".pt2";
+  ~ChangedCopy() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
 
 // Writes a copy of a model, in which element `number` of a tensor is multiplied by 1 + part, and
 // returns its path. The tensor's checksum, which a zip archive has twice, is corrected, so the file
@@ -45,9 +55,9 @@ inline std::string changedModel(const char* model, const std::string& tensor, st
       bytes.replace(at, 4, reinterpret_cast<const char*>(&after), 4);
     EXPECT_EQ(places, 2);
   }
-  const std::string path = testing::TempDir() + "changed_" + std::to_string(getpid()) + ".pt2";
-  std::ofstream(path, std::ios::binary) << bytes;
-  return path;
+  static const ChangedCopy copy;
+  std::ofstream(copy.path, std::ios::binary) << bytes;
+  return copy.path;
 }
 
 } // namespace tenon::test
