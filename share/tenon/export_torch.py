@@ -7,6 +7,7 @@ free=False fixes all extents, for models that torch.export cannot, or not in rea
 those of the inputs, by default those of forward(); about, a line of text, says what the model computes."""
 import copy
 import inspect
+import itertools
 import json
 import zipfile
 
@@ -28,9 +29,16 @@ def export_model(model, inputs, path, names=None, about="", free=True):
             _run(_Exact(_in(program.module(), WIDE)), _disturbed(_values(inputs, WIDE), 2e-16, draw), names) for draw in range(2)]
     finally:
         torch.set_default_dtype(usual)
-    def rough(part, draw):
+    def rough(part, draw, everything=False): # else the inputs only
+        network = _in(model, NARROW)
+        if everything:
+            for p, disturbed in zip(network.parameters(), _disturbed(list(network.parameters()), part, draw)):
+                p.data = disturbed.detach()
         with _Rounding(draw):
-            return _run(_in(model, NARROW), _disturbed(_values(inputs, NARROW), part, draw), names)
+            made, made_g = _run(network, _disturbed(_values(inputs, NARROW), part, draw), names, part if everything else 0, draw)
+        # What passes no gradient in the network has none there, where the graph may have one.
+        full = lambda some, all: {name: some[name] if name in some else torch.zeros_like(v) for name, v in all.items()}
+        return full(made, exact), full(made_g, gradients)
 
     roughs = [rough(1e-7, draw) for draw in range(4)]
     # At a kink, as of relu, a gradient jumps by any amount where an input is rounded; which elements are at a kink differs
@@ -46,9 +54,15 @@ def export_model(model, inputs, path, names=None, about="", free=True):
     bends = [max([apart(made[name], exact[name]) for name in slopes] + [apart(made_g[p], g, least) for p, g in gradients.items()],
                  default=0.0) for made, made_g in roughs + kinks]
     bend = max(10 * min(bends[:len(roughs)]), 2 * max(bends), 1e-6)
-    alike = lambda made, made_g: all(apart(made[name], roughs[0][0][name]) < 0.1 for name in slopes) and \
-        all(apart(g, roughs[0][1][p], least) < 0.1 for p, g in made_g.items())
-    if bend >= 1 and noise < 0.1 and all(alike(*rough) for rough in roughs):
+    # Gradients that are far from those of the graph, and near to each other, also where inputs, weights and cotangents
+    # differ a little, are those of another function.
+    def differ(runs):
+        pairs = list(itertools.combinations(runs, 2))
+        of = lambda at, name, v, least=0.0: min(apart(run[at][name], v, least) for run in runs) > 1e-5 + 10 * max(
+            apart(a[at][name], b[at][name].double(), least) for a, b in pairs)
+        return any(of(0, name, exact[name]) for name in slopes) or any(of(1, p, g, least) for p, g in gradients.items())
+
+    if noise < 0.1 and differ(roughs) and differ(roughs + [rough(1e-6, draw, everything=True) for draw in range(5, 11)]):
         raise ValueError("the graph that torch.export makes of this network has other gradients than the network: it loses "
                          "torch.no_grad() in a region of torch.autocast(); use detach() there")
     if not (noise < 0.1 and bend < 1 and digits < 1e-3):
@@ -191,14 +205,14 @@ def _wave(v):
     return torch.cos(torch.arange(v.numel(), dtype=torch.float64)).reshape(v.shape).to(v.dtype)
 
 
-def _run(model, inputs, names):
+def _run(model, inputs, names, part=0, draw=0):
     x = {name: v.requires_grad_() if v.is_floating_point() else v for name, v in zip(names, inputs)}
     is_graph = isinstance(model, _Exact)
     made = model.run(*x.values()) if is_graph else model(*x.values())
     y = torch.utils._pytree.tree_leaves(made)
     is_named = isinstance(made, dict) and len(made) == len(y)
     y = {str(key): v for key, v in made.items()} if is_named else {f"y{i}" if i else "y": v for i, v in enumerate(y)}
-    dy = {name: _wave(v) for name, v in y.items()}
+    dy = dict(zip(y, _disturbed([_wave(v) for v in y.values()], part, draw)))
     sum((y[name] * dy[name]).sum() for name in y).backward()
     grad = {name: v.grad for name, v in x.items() if v.grad is not None}
     kinds = {"in": x, "out": y, "cot": dy, "grad": grad}

@@ -5,17 +5,28 @@
 #include "layer/run_layer.hpp"
 #include "weights/zip.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 namespace tenon::test {
 
+// The file of a process, which the end of the process removes.
+struct ChangedCopy {
+  const std::string path = testing::TempDir() + "changed_" + std::to_string(getpid()) + ".pt2";
+  ~ChangedCopy() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
 // Writes a copy of a model, in which element `number` of a tensor is multiplied by 1 + part, and
 // returns its path. The tensor's checksum, which a zip archive has twice, is corrected, so the file
-// is valid. Each rank writes a copy with a name of its own; all have equal bytes.
+// is valid. Each process writes a copy with a name of its own; all have equal bytes.
 template <class T>
 inline std::string changedModel(const char* model, const std::string& tensor, std::size_t number,
                                 double part) {
@@ -44,10 +55,9 @@ inline std::string changedModel(const char* model, const std::string& tensor, st
       bytes.replace(at, 4, reinterpret_cast<const char*>(&after), 4);
     EXPECT_EQ(places, 2);
   }
-  const std::string path =
-      testing::TempDir() + "changed_" + std::to_string(world()->rank()) + ".pt2";
-  std::ofstream(path, std::ios::binary) << bytes;
-  return path;
+  static const ChangedCopy copy;
+  std::ofstream(copy.path, std::ios::binary) << bytes;
+  return copy.path;
 }
 
 } // namespace tenon::test

@@ -76,6 +76,13 @@ TEST(Views, AreProductsOfOneTensor) {
   EXPECT_TRUE(product("ii->i", false));
   EXPECT_FALSE(product("ij->i", false));
   EXPECT_FALSE(product("ij,ij->ij", true));
+  const ModelArgument x = ModelArgument::ofValue("x"), y = ModelArgument::ofValue("y");
+  const auto cartesian = [](ModelArgument::List tensors) {
+    return writesToArgument(
+        operation("cartesian_prod", ModelArgument::ofList(std::move(tensors)), "tensors", "v"));
+  };
+  EXPECT_TRUE(cartesian({x}));
+  EXPECT_FALSE(cartesian({x, y}));
 }
 
 // A program with the input x [2,3], the fixed table t [4,3], the indices [2,3], and the output.

@@ -126,6 +126,31 @@ class Models(unittest.TestCase):
             network.load_state_dict(doubled, strict=True)
             COMM.barrier()
 
+    def test_lost_regions_without_gradients_are_refused(self):
+        torch, _, export_model = self.with_torch()
+
+        class Lost(torch.nn.Module):
+            """torch.export loses torch.no_grad() in a region of torch.autocast(), here with a small effect."""
+            def __init__(self, part):
+                super().__init__()
+                self.a, self.b = torch.nn.Linear(4, 6), torch.nn.Linear(6, 2)
+                self.gain, self.part = torch.nn.Parameter(torch.full((6,), 0.5)), part
+
+            def forward(self, x):
+                y = torch.tanh(self.a(x))
+                with torch.autocast('cpu', enabled=False):
+                    with torch.no_grad():
+                        z = torch.tanh(y * (self.gain if self.part == 1 else 2))
+                    y = y * 1.0
+                return self.b(y + self.part * z)
+
+        if COMM.rank > 0:
+            return
+        for part in (1, 0.02):
+            torch.manual_seed(0)
+            with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(ValueError, 'loses torch.no_grad'):
+                export_model(Lost(part), (torch.randn(3, 4),), f'{folder}/lost.pt2')
+
     def test_a_network_of_any_number_of_inputs(self):
         torch, _, export_model = self.with_torch()
 

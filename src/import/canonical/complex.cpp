@@ -243,8 +243,13 @@ ModelBuilder::Value ModelBuilder::complexUnary(const std::string& function, Valu
   }
   if (function == "sqrt")
     return unary("exp", affine(unary("log", z), {0.5}, {0}));
-  if (function == "tanh")
-    return binary("div", unary("sinh", z), unary("cosh", z));
+  if (function == "tanh") { // without overflow, and finite up to the poles x = 0, cos(y) = 0
+    const auto [x, y] = partsOf(z);
+    const Value t = unary("tanh", x), s = unary("sine", y), c = unary("cosine", y);
+    const Value slope = affine(times(t, t), {-1}, {1});
+    const Value size = binary("add", times(t, t), times(times(c, c), slope));
+    return ofParts({binary("div", t, size), binary("div", times(times(s, c), slope), size)});
+  }
   if (function == "reciprocal")
     return binary("div", ofParts({number(1), number(0)}), z);
   return nullptr;
@@ -264,7 +269,7 @@ ModelBuilder::Value ModelBuilder::complexPower(Value z, Value power) {
     if (n > 1)
       z = binary("mul", z, z);
   }
-  return result;
+  return expand(result, broadcast(result->shape, power->shape));
 }
 
 // One dimension of a transform of n points to m coefficients, by exp(-i angle) or, inverse, by

@@ -80,8 +80,13 @@ public:
   Value truncated(Value x);
   // Returns log(exp(unit x) + exp(unit y)) / unit; equal values have half of the derivative each.
   Value logAddExp(Value x, Value y, double unit = 1);
-  // Returns x log(y), 0 where x is 0, unless y is NaN.
-  Value timesLogarithm(Value x, Value y);
+  // Returns x log(y), or x log(1 + y), 0 where x is 0, unless y is NaN.
+  Value timesLogarithm(Value x, Value y, bool addsOne = false);
+  // log(1 + x) and exp(x) - 1, with all digits for small x too.
+  Value logOfOneMore(Value x);
+  Value expLessOne(Value x);
+  // Whether x is below 0, or is -0.
+  Value isNegative(Value x);
   // Relations gt, ge, lt, le, eq, ne, and the logical `and`, `or` of their results.
   Value compare(const std::string& function, Value a, Value b);
   // Returns a where the condition is not 0, and b elsewhere.

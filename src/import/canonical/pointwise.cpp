@@ -69,8 +69,8 @@ ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
   // A constant that is trained must remain a value.
   if (x->isKnown() && dim < 0) {
     std::vector<double> numbers = fold(x).numbers();
-    for (double& number : numbers)
-      number = scale[0] * number + shift[0];
+    for (double& number : numbers) // -0 + 0 would be 0
+      number = shift[0] == 0 ? scale[0] * number : scale[0] * number + shift[0];
     return constant(
         ModelConstant::ofNumbers(x->shape, std::move(numbers)).fixed(x->asConstant().isFixed()));
   }

@@ -45,16 +45,47 @@ ModelBuilder::Value ModelBuilder::logAddExp(Value x, Value y, double unit) {
                 affine(unary("softplus", affine(distance, {-unit}, {0})), {1 / unit}, {0}));
 }
 
-ModelBuilder::Value ModelBuilder::timesLogarithm(Value x, Value y) {
+ModelBuilder::Value ModelBuilder::timesLogarithm(Value x, Value y, bool addsOne) {
   const Value zero = number(0);
   const Value isUndefined =
-      compare("or", compare("le", y, zero),
+      compare("or", compare("le", y, number(addsOne ? -1 : 0)),
               compare("eq", y, number(std::numeric_limits<double>::infinity())));
   const Value isNothing = compare("and", compare("eq", x, zero), isUndefined);
-  return where(isNothing, zero, binary("mul", x, unary("log", where(isNothing, number(1), y))));
+  const Value inside = where(isNothing, number(1), y);
+  return where(isNothing, zero,
+               binary("mul", x, addsOne ? logOfOneMore(inside) : unary("log", inside)));
+}
+
+// 2 atanh(x / (2 + x)) for small x, where 1 + x has lost digits of x.
+ModelBuilder::Value ModelBuilder::logOfOneMore(Value x) {
+  if (x->isComplex())
+    return unary("log", affine(x, {1}, {1}));
+  const Value isSmall = compare("lt", unary("abs", x), number(0.5));
+  const Value small = where(isSmall, x, number(0));
+  return where(isSmall,
+               affine(unary("atanh", binary("div", small, affine(small, {1}, {2}))), {2}, {0}),
+               unary("log", affine(x, {1}, {1})));
+}
+
+// 2 sinh(x / 2) exp(x / 2) for small x, where exp(x) has lost digits of x.
+ModelBuilder::Value ModelBuilder::expLessOne(Value x) {
+  if (x->isComplex())
+    return affine(unary("exp", x), {1}, {-1});
+  const Value isSmall = compare("lt", unary("abs", x), number(1));
+  const Value half = affine(where(isSmall, x, number(0)), {0.5}, {0});
+  return where(isSmall, affine(binary("mul", unary("sinh", half), unary("exp", half)), {2}, {0}),
+               affine(unary("exp", x), {1}, {-1}));
+}
+
+// The reciprocal of -0 is -infinity.
+ModelBuilder::Value ModelBuilder::isNegative(Value x) {
+  const Value v = stopped(x), zero = number(0);
+  return compare("lt", where(compare("eq", v, zero), unary("reciprocal", v), v), zero);
 }
 
 // The arc tangent of the smaller coordinate by the larger one, turned by quarters; 0 at the origin.
+// Where x < 0, a y of -0 is below the axis; the sign of a 0 is taken nowhere else, for to take it
+// divides by the 0.
 ModelBuilder::Value ModelBuilder::angle(Value y, Value x) {
   const Value zero = number(0), one = number(1);
   const Value isSteep = compare("gt", unary("abs", y), unary("abs", x));
@@ -64,7 +95,11 @@ ModelBuilder::Value ModelBuilder::angle(Value y, Value x) {
   const auto signedBy = [&](Value v, double size) {
     return where(compare("lt", v, zero), number(-size), number(size));
   };
-  const Value turned = where(compare("lt", x, zero), signedBy(y, std::numbers::pi), zero);
+  const Value isLeft = compare("lt", x, zero);
+  const Value turned = where(
+      isLeft,
+      where(isNegative(where(isLeft, y, one)), number(-std::numbers::pi), number(std::numbers::pi)),
+      zero);
   return where(isSteep, binary("sub", signedBy(y, std::numbers::pi / 2), slope),
                binary("add", slope, turned));
 }

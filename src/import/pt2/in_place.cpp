@@ -119,17 +119,20 @@ bool onlyReorders(const ModelOperation& operation) {
   return false;
 }
 
-// Returns the name of the tensor whose memory a result can share; null if it is a new one.
+// Returns the name of the tensor whose memory a result can share; null if it is a new one. A product
+// of one tensor is a view of it.
 const std::string* viewed(const ModelOperation& operation, std::size_t result) {
   if (InPlace::changed(operation) || isOneOf(kViews, operation))
     if (const std::string* self = selfName(operation))
       return self;
-  const bool isProduct = atenName(operation.type) == "einsum" && onlyReorders(operation);
-  if (!isProduct && !isOneOf(kViewsOfLists, operation))
+  const std::string_view operatorName = atenName(operation.type);
+  const bool isOfOne =
+      (operatorName == "einsum" && onlyReorders(operation)) || operatorName == "cartesian_prod";
+  if (!isOfOne && !isOneOf(kViewsOfLists, operation))
     return nullptr;
   for (const auto& [name, argument] : operation.arguments)
     if (name == "tensors" && result < argument.list.size() &&
-        (!isProduct || argument.list.size() == 1) && argument.list[result].isValue())
+        (!isOfOne || argument.list.size() == 1) && argument.list[result].isValue())
       return &argument.list[result].text;
   return nullptr;
 }

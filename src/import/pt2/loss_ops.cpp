@@ -116,13 +116,17 @@ Value boundedLogarithm(ModelBuilder& b, Value x) {
   const Value isInside = b.compare("gt", x, b.number(std::exp(kMin)));
   return b.where(isInside, b.unary("log", b.where(isInside, x, b.number(1))), b.number(kMin));
 }
-// -(t log(x) + (1 - t) log(1 - x)).
+// -(t log(x) + (1 - t) log(1 - x)), with PyTorch's derivative by x, (x - t) / (x (1 - x)) with a
+// divisor of at least 1e-12.
 ModelValues binaryCrossEntropy(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands), target = operands.needed("target");
-  const Value loss = b.binary(
-      "add", product(b, target, boundedLogarithm(b, x)),
-      product(b, b.affine(target, {-1}, {1}), boundedLogarithm(b, b.affine(x, {-1}, {1}))));
-  return weighted(b, operands, scaled(b, loss, -1));
+  constexpr double kMin = 1e-12F; // a float32 in PyTorch too
+  const Value p = self(operands), x = b.stopped(p), target = operands.needed("target");
+  const Value rest = b.affine(x, {-1}, {1});
+  const Value loss = b.binary("add", product(b, target, boundedLogarithm(b, x)),
+                              product(b, b.affine(target, {-1}, {1}), boundedLogarithm(b, rest)));
+  const Value slope = b.binary("div", difference(b, x, b.stopped(target)),
+                               b.unary("clamp", product(b, x, rest), {{"low", kMin}}));
+  return weighted(b, operands, difference(b, product(b, difference(b, p, x), slope), loss));
 }
 // The same of the sigmoid of x: (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x)).
 ModelValues binaryCrossEntropyOfScores(ModelBuilder& b, const Operands& operands, const char*) {

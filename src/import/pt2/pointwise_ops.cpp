@@ -32,7 +32,8 @@ ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
   return {drops(operands) ? refuseDropout(b, x) : b.dropout(x, operands.real("p", 0.5))};
 }
 // Drops whole channels: multiplies x by a dropout of ones, of which each sample has one for each
-// channel. The ones are made of x, and the network is thus the same for other batches.
+// channel. The ones are made of x, and the network is thus the same for other batches; of whether x
+// is a number, so that they are ones for infinities too.
 ModelValues channelDropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   const double rate = operands.real("p", 0.5);
@@ -44,8 +45,9 @@ ModelValues channelDropout(ModelBuilder& b, const Operands& operands, const char
   std::vector<int> space;
   for (int d = 2; d < x->ndim(); ++d)
     space.push_back(d);
-  const Value ones =
-      b.affine(space.empty() ? x : b.reduce("mean", x, space, /*keeps=*/true), {0}, {1});
+  const Value isNumber = b.compare("eq", x, x);
+  const Value ones = b.affine(
+      space.empty() ? isNumber : b.reduce("mean", isNumber, space, /*keeps=*/true), {0}, {1});
   return {b.binary("mul", x, b.dropout(ones, rate))};
 }
 // These keep the mean and variance.
@@ -140,10 +142,10 @@ ModelValues logSigmoid(ModelBuilder& b, const Operands& operands, const char*) {
 }
 // log(1 + x) and exp(x) - 1.
 ModelValues log1p(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.unary("log", b.affine(self(operands), {1}, {1}))};
+  return {b.logOfOneMore(self(operands))};
 }
 ModelValues expm1(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.affine(b.unary("exp", self(operands)), {1}, {-1})};
+  return {b.expLessOne(self(operands))};
 }
 // Powers of 2, and logarithms to the base 2 or 10.
 ModelValues exp2(ModelBuilder& b, const Operands& operands, const char*) {

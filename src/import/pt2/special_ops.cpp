@@ -77,7 +77,7 @@ ModelValues finite(ModelBuilder& b, const Operands& operands, const char*) {
 // x log(y), or x log(1 + y) (`variant` "1"); 0 where x is 0, unless y is NaN.
 ModelValues timesLogarithm(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value x = self(operands), other = operands.needed("other");
-  return {b.timesLogarithm(x, *variant == '\0' ? other : b.affine(other, {1}, {1}))};
+  return {b.timesLogarithm(x, other, /*addsOne=*/*variant != '\0')};
 }
 // -x log(x), 0 at 0 (with an infinite derivative, as that of the root), -infinity below.
 ModelValues entropy(ModelBuilder& b, const Operands& operands, const char*) {
@@ -87,17 +87,12 @@ ModelValues entropy(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.where(isZero, b.unary("sqrt", b.where(isZero, x, one)),
                   b.where(b.compare("lt", x, zero), b.number(-HUGE_VAL), inside))};
 }
-// Whether x is below 0, or is -0.
-Value isNegative(ModelBuilder& b, Value x) {
-  const Value v = b.stopped(x), zero = b.number(0);
-  return b.compare("lt", b.where(b.compare("eq", v, zero), b.unary("reciprocal", v), v), zero);
-}
 ModelValues signBit(ModelBuilder& b, const Operands& operands, const char*) {
-  return {isNegative(b, self(operands))};
+  return {b.isNegative(self(operands))};
 }
 ModelValues copySign(ModelBuilder& b, const Operands& operands, const char*) {
   const Value size = b.unary("abs", self(operands));
-  return {b.where(isNegative(b, operands.needed("other")), scaled(b, size, -1), size)};
+  return {b.where(b.isNegative(operands.needed("other")), scaled(b, size, -1), size)};
 }
 // Of complex numbers z / |z|, with the derivative 0 where z is 0.
 ModelValues complexSign(ModelBuilder& b, const Operands& operands, const char*) {

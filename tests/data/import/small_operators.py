@@ -53,6 +53,22 @@ class Limits(nn.Module):
         return y + c.real + 2 * c.imag + x.aminmax(dim=1, keepdim=True)[1] + torch.linalg.vector_norm(zeros, 3, dim=3, keepdim=True)
 
 
+class Digits(nn.Module):
+    """Functions of numbers so small that 1 + x loses their digits, of complex numbers so large that exp() overflows, on
+    branch cuts, and a loss at probabilities of 0."""
+    def forward(self, x):  # [batch, 3, 6, 8], between -1 and 1
+        z = torch.roll(x, 1, 3)
+        small = 1e-6 * x
+        y = 1e6 * (torch.log1p(small) + 2 * torch.expm1(small) + 3 * torch.special.xlog1py(z, small))
+        y = y + torch.log1p(3 * x.abs()) + torch.expm1(3 * x) + torch.special.xlog1py(x.relu(), 5 * z.abs())
+        c = torch.tanh(torch.complex(200 * x, z))
+        y = y + c.real + 2 * c.imag + torch.pow(torch.complex(x, z), torch.full((1, 1, 1, 1, 1), 3.0, dtype=x.dtype))[0].real
+        c = torch.complex(x - 1.5, torch.zeros_like(x)).conj()
+        y = y + torch.sqrt(c).imag + torch.log(c).imag + torch.atan2(-torch.floor(x.abs()), x - 1.5)
+        p = x - x.detach() + torch.where(x > 0, 0.25, 0.0)
+        return y + 1e-12 * F.binary_cross_entropy(p, z.sigmoid().detach(), reduction="none")
+
+
 class Losses(nn.Module):
     """Losses, and distances of points."""
     def __init__(self):
@@ -140,6 +156,10 @@ def limits():
     write_bare("limits", Limits().double(), torch.randint(-4, 5, (2, 3, 6, 8)).double() / 4)
 
 
+def digits():
+    write_bare("digits", Digits().double(), torch.rand(2, 3, 6, 8, dtype=torch.float64) * 2 - 1)
+
+
 def losses():
     write("losses", Losses().double(), field())
 
@@ -154,5 +174,5 @@ def grids():
 
 if __name__ == "__main__":
     torch.manual_seed(7)
-    for name in sys.argv[1:] or ("special", "limits", "losses", "layouts", "grids"):
+    for name in sys.argv[1:] or ("special", "limits", "digits", "losses", "layouts", "grids"):
         globals()[name]()
