@@ -3,7 +3,7 @@
 // ModelBuilder, which append operators to the canonical graph. No layer computes them, so they are
 // composed of functions, comparisons and choices, such that values and derivatives are those of
 // PyTorch for all arguments. A choice (where) passes the derivative 0 to the value that is not
-// chosen, so that value must have a finite derivative: 0 times infinity is NaN. Class ModelBuilder
+// chosen, and this must have a finite derivative, since 0 times infinity is NaN. Class ModelBuilder
 // is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 

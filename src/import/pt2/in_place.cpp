@@ -119,8 +119,8 @@ bool onlyReorders(const ModelOperation& operation) {
   return false;
 }
 
-// Returns the name of the tensor whose memory a result can share; null if it is a new one. A product
-// of one tensor is a view of it.
+// Returns the name of the tensor whose memory a result can share; null if it is a new one. A
+// product of one tensor is a view of it.
 const std::string* viewed(const ModelOperation& operation, std::size_t result) {
   if (InPlace::changed(operation) || isOneOf(kViews, operation))
     if (const std::string* self = selfName(operation))

@@ -33,7 +33,7 @@ ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
 }
 // Drops whole channels: multiplies x by a dropout of ones, of which each sample has one for each
 // channel. The ones are made of x, and the network is thus the same for other batches; of whether x
-// is a number, so that they are ones for infinities too.
+// is a number: they are ones for infinities too.
 ModelValues channelDropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   const double rate = operands.real("p", 0.5);
