@@ -32,8 +32,8 @@ ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
   return {drops(operands) ? refuseDropout(b, x) : b.dropout(x, operands.real("p", 0.5))};
 }
 // Drops whole channels: multiplies x by a dropout of ones, of which each sample has one for each
-// channel. The ones are made of x, and the network is thus the same for other batches; of whether x
-// is a number: they are ones for infinities too.
+// channel. The ones are made by comparing x with itself, which gives 1 for infinities too, and the
+// network is thus the same for other batches.
 ModelValues channelDropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   const double rate = operands.real("p", 0.5);
