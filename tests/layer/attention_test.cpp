@@ -437,6 +437,34 @@ TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
   EXPECT_GE(gatheredByAll, gatheredByTwo + 2 * part * (ranks - 2));
 }
 
+// An attention with its tensors, which are filled with numbers but for the output and the cotangents
+// of the inputs.
+struct FilledStep {
+  FilledStep(const AttentionCase& c, TenonDataType type, const char* properties)
+      : layer(newAttention(c, type)) {
+    for (const Shape& shape : shapesOf(c, 0))
+      layouts.push_back(onWorld(shape, properties));
+    layer->setUp(layouts);
+    for (const Layout& layout : layouts) {
+      x.push_back(tensor(layout, type));
+      d.push_back(tensor(layout.dual(), type));
+      test::fillValid(*x.back(), 3 + x.size());
+    }
+    y = tensor(layer->outputLayout(), type);
+    dy = tensor(layer->outputLayout().dual(), type);
+    test::fillValid(*dy, 9);
+  }
+  void run() {
+    layer->apply(reads(x), *y);
+    layer->applyAdjoint(*dy, writes(d));
+  }
+
+  Ref<Layer> layer;
+  Layouts layouts;
+  std::vector<Ref<DTensor>> x, d;
+  Ref<DTensor> y, dy;
+};
+
 // Three keys with equal scores of 9000 (0.5 times the sum of two products 100 x 90), so each has
 // the probability 1/3, whose digits a logarithm of the sum that is rounded to float32 would not
 // keep.
@@ -449,25 +477,11 @@ TEST(Attention, LargeScoresKeepTheDigitsOfDerivatives) {
                         .scale = 0.5,
                         .causal = false};
   for (const char* properties : {"B", "S0"}) {
-    const Ref<Layer> layer = newAttention(c, TENON_FLOAT32);
-    Layouts layouts;
-    for (const Shape& shape : shapesOf(c, 0))
-      layouts.push_back(onWorld(shape, properties));
-    layer->setUp(layouts);
-    std::vector<Ref<DTensor>> x, d;
-    for (const Layout& layout : layouts) {
-      x.push_back(tensor(layout, TENON_FLOAT32));
-      d.push_back(tensor(layout.dual(), TENON_FLOAT32));
-      test::fillValid(*x.back(), 3 + x.size());
-    }
-    std::fill_n(x[0]->mutableData<float>(), x[0]->localElements(), 100.F);
-    std::fill_n(x[1]->mutableData<float>(), x[1]->localElements(), 90.F);
-    const auto y = tensor(layer->outputLayout(), TENON_FLOAT32),
-               dy = tensor(layer->outputLayout().dual(), TENON_FLOAT32);
-    test::fillValid(*dy, 9);
-    layer->apply(reads(x), *y);
-    layer->applyAdjoint(*dy, writes(d));
-    const Numbers given = gathered(*dy), dv = gathered(*d[2]);
+    FilledStep step(c, TENON_FLOAT32, properties);
+    for (const auto& [input, value] : {std::pair(0, 100.F), std::pair(1, 90.F)})
+      std::fill_n(step.x[input]->mutableData<float>(), step.x[input]->localElements(), value);
+    step.run();
+    const Numbers given = gathered(*step.dy), dv = gathered(*step.d[2]);
     for (std::size_t key = 0; key < 3; ++key)
       for (std::size_t f = 0; f < 2; ++f)
         EXPECT_NEAR(dv[2 * key + f], (given[f] + given[2 + f]) / 3, 1e-6) << properties;
@@ -484,27 +498,13 @@ TEST(Attention, ScoresThatAreFarApartHaveNoDerivative) {
                         .outputs = 9,
                         .scale = 0.5,
                         .causal = false};
-  const Ref<Layer> layer = newAttention(c, TENON_FLOAT32);
-  Layouts layouts;
-  for (const Shape& shape : shapesOf(c, 0))
-    layouts.push_back(onWorld(shape, "B"));
-  layer->setUp(layouts);
-  std::vector<Ref<DTensor>> x, d;
-  for (const Layout& layout : layouts) {
-    x.push_back(tensor(layout, TENON_FLOAT32));
-    d.push_back(tensor(layout.dual(), TENON_FLOAT32));
-    test::fillValid(*x.back(), 3 + x.size());
-  }
-  std::fill_n(x[0]->mutableData<float>(), x[0]->localElements(), 100.F);
+  FilledStep step(c, TENON_FLOAT32, "B");
+  std::fill_n(step.x[0]->mutableData<float>(), step.x[0]->localElements(), 100.F);
   const float keys[] = {90, 0, -90};
-  std::copy_n(keys, 3, x[1]->mutableData<float>());
-  const auto y = tensor(layer->outputLayout(), TENON_FLOAT32),
-             dy = tensor(layer->outputLayout().dual(), TENON_FLOAT32);
-  test::fillValid(*dy, 9);
-  layer->apply(reads(x), *y);
-  layer->applyAdjoint(*dy, writes(d));
+  std::copy_n(keys, 3, step.x[1]->mutableData<float>());
+  step.run();
   for (const std::size_t input : {0, 1})
-    for (const double derivative : gathered(*d[input]))
+    for (const double derivative : gathered(*step.d[input]))
       EXPECT_EQ(derivative, 0) << "of input " << input;
 }
 
@@ -519,29 +519,16 @@ TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {
                         .scale = 0.7,
                         .causal = false,
                         .mask = {1, 3, 4}};
-  const Ref<Layer> layer = newAttention(c, TENON_FLOAT64);
-  Layouts layouts;
-  for (const Shape& shape : shapesOf(c, 0))
-    layouts.push_back(onWorld(shape, "S0"));
-  layer->setUp(layouts);
-  std::vector<Ref<DTensor>> x, d;
-  for (const Layout& layout : layouts) {
-    x.push_back(tensor(layout));
-    d.push_back(tensor(layout.dual()));
-    test::fillValid(*x.back(), 3 + x.size());
-  }
+  FilledStep step(c, TENON_FLOAT64, "S0");
   // Hides all keys from query 1.
-  const int position = x[3]->position();
-  const Interval rows = position < 0 ? Interval{0, 0} : layouts[3].box(position)[0];
+  const int position = step.x[3]->position();
+  const Interval rows = position < 0 ? Interval{0, 0} : step.layouts[3].box(position)[0];
   for (Index row = rows.begin; row < rows.end; ++row)
     for (Index key = 0; key < c.keys && row == 1; ++key)
-      x[3]->mutableData<double>()[(row - rows.begin) * c.keys + key] =
+      step.x[3]->mutableData<double>()[(row - rows.begin) * c.keys + key] =
           -std::numeric_limits<double>::infinity();
-  const auto y = tensor(layer->outputLayout()), dy = tensor(layer->outputLayout().dual());
-  test::fillValid(*dy, 9);
-  layer->apply(reads(x), *y);
-  layer->applyAdjoint(*dy, writes(d));
-  const Numbers values = gathered(*y), dq = gathered(*d[0]), dMask = gathered(*d[3]);
+  step.run();
+  const Numbers values = gathered(*step.y), dq = gathered(*step.d[0]), dMask = gathered(*step.d[3]);
   for (Index f = 0; f < 2; ++f) {
     EXPECT_EQ(values[std::size_t(2 + f)], 0);
     EXPECT_EQ(dq[std::size_t(2 + f)], 0);
@@ -549,7 +536,7 @@ TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {
   }
   for (Index key = 0; key < c.keys; ++key)
     EXPECT_EQ(dMask[std::size_t(c.keys + key)], 0);
-  for (const double number : gathered(*d[1]))
+  for (const double number : gathered(*step.d[1]))
     EXPECT_TRUE(std::isfinite(number));
 }
 
