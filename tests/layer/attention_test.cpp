@@ -437,8 +437,8 @@ TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
   EXPECT_GE(gatheredByAll, gatheredByTwo + 2 * part * (ranks - 2));
 }
 
-// An attention with its tensors, which are filled with numbers but for the output and the cotangents
-// of the inputs.
+// An attention with its tensors, which are filled with numbers but for the output and the
+// cotangents of the inputs.
 struct FilledStep {
   FilledStep(const AttentionCase& c, TenonDataType type, const char* properties)
       : layer(newAttention(c, type)) {
