@@ -2,7 +2,9 @@
 """Unchanged modules of PyTorch on a split field, compared with themselves on one process."""
 import copy
 import os
+import pathlib
 import shutil
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -612,11 +614,23 @@ class Distribute(OfModules):
                     self.assertLess(apart(network(block(layout, x)), block(network.output_layout, one(x))), 1e-12)
 
     def test_bases_of_other_releases(self):
-        """Harmonics of releases of torch-harmonics without norms are those that Tenon calls morlet."""
+        """Harmonics of releases of torch-harmonics without norms are those that Tenon calls morlet. The package and
+        export_torch.py, which is a file for itself, write the same."""
+        sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / 'share/tenon'))
+        import export_torch
         from tenon.torch.filters import filters_of
-        one = torch.nn.Module()
-        one.filter_basis, one.theta_cutoff = type('HarmonicFilterBasis', (), {'kernel_shape': (3, 2)})(), 0.5
-        self.assertEqual(filters_of(one), {'': {'basis': 'morlet', 'kernel': [3, 2], 'cutoff': 0.5}})
+        of = lambda name, **given: type(name, (), given)()
+        bases = [(of('HarmonicFilterBasis', kernel_shape=(3, 2)), 'morlet', [3, 2]),
+                 (of('HarmonicFilterBasis', kernel_shape=(3, 2), _l2_norms=1), 'harmonic', [3, 2]),
+                 (of('PiecewiseLinearFilterBasis', kernel_shape=(3, 2)), 'linear', [3, 2]),
+                 (of('ZernikeFilterBasis', kernel_shape=4), 'zernike', [4]),
+                 (of('FourierBesselFilterBasis', kernel_shape=(3, 2)), 'fourierbessel', [3, 2])]
+        for basis, name, kernel in bases:
+            one = torch.nn.Module()
+            one.filter_basis, one.theta_cutoff = basis, 0.5
+            expected = {'': {'basis': name, 'kernel': kernel, 'cutoff': 0.5}}
+            self.assertEqual(filters_of(one), expected)
+            self.assertEqual(export_torch._filters(one), expected)
 
     def test_parameters_before_detach(self):
         """Their gradients are 0, where PyTorch has none, and requires_grad_(False) leaves them out."""
