@@ -343,12 +343,24 @@ void declareProgramOptions(const OptionTable& table) {
   declare(table, /*isProgram=*/true);
 }
 
-std::vector<const OptionDeclaration*> optionDeclarations() {
+namespace {
+
+// An option is read for each object that is set up, and few of some 200 declarations match, so
+// they are chosen in place rather than from a list of all.
+template <class Predicate>
+std::vector<const OptionDeclaration*> declarationsWhere(const Predicate& isWanted) {
   std::lock_guard lock(tables().mutex);
   std::vector<const OptionDeclaration*> pointers;
   for (const auto& declared : tables().list)
-    pointers.push_back(&declared);
+    if (isWanted(declared))
+      pointers.push_back(&declared);
   return pointers;
+}
+
+} // namespace
+
+std::vector<const OptionDeclaration*> optionDeclarations() {
+  return declarationsWhere([](const auto&) { return true; });
 }
 
 void ownCommandLine() {
@@ -372,8 +384,7 @@ bool answersHelp() {
 }
 
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {
-  auto matching = optionDeclarations();
-  std::erase_if(matching, [&](const auto* declared) { return !matches(*declared, key); });
+  auto matching = declarationsWhere([&](const auto& declared) { return matches(declared, key); });
   // The longest name has the shortest prefix, and is the more likely one.
   std::stable_sort(matching.begin(), matching.end(),
                    [](const auto* a, const auto* b) { return a->name.size() > b->name.size(); });
@@ -381,11 +392,9 @@ std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {
 }
 
 std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, bool isProgram) {
-  auto matching = optionDeclarations();
-  std::erase_if(matching, [&](const auto* declared) {
-    return declared->name != name || declared->isProgram != isProgram;
+  return declarationsWhere([&](const auto& declared) {
+    return declared.name == name && declared.isProgram == isProgram;
   });
-  return matching;
 }
 
 std::string nearestKey(std::string_view key) {
