@@ -162,28 +162,26 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCE
  *  applications, and tensors that have been given another array since, use requests of their own,
  *  with the same results.
  *
- *  The operator holds references to the tensors until it is bound again, unbound or destroyed. A
- *  composition, sum, multiple or adjoint binds the operators that it consists of; an operator and
- *  its adjoint have a binding each.
+ *  The operator holds references to the tensors until it is bound again, its bindings are removed,
+ *  or it is destroyed. A composition, sum, multiple or adjoint binds the operators that it consists
+ *  of; an operator and its adjoint have a binding each.
  */
 /**@{*/
 
-/** @brief Binds x and y for y <- F x. Not collective.
+/** @brief Binds x and y for y <- F x, or removes the bindings. Not collective.
  *
  *  Some ranks can bind while others do not. If the call fails, the previous binding remains. The
  *  errors are the same as in TenonLinearOpApply(), but are returned on any number of ranks.
  *
  *  @param[in] op  operator
- *  @param[in] x   tensor in the domain
- *  @param[in] y   tensor in the range
+ *  @param[in] x   tensor in the domain. May be NULL, in which case y must be NULL, and the bindings
+ *                 of the operator and of its adjoint are removed, if any.
+ *  @param[in] y   tensor in the range. May be NULL, in which case x must be NULL.
+ *  @return TENON_ERR_NULL   one of x and y is NULL
+ *  @return TENON_ERR_STATE  the operator is between Begin and End
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x,
                                               TenonDTensor y) TENON_NOEXCEPT;
-
-/** @brief Removes the bindings of the operator and of its adjoint, if any. Not collective.
- *  @param[in] op  operator
- *  @return TENON_ERR_STATE  the operator is between Begin and End */
-TENON_EXTERN TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) TENON_NOEXCEPT;
 /**@}*/
 
 /** @brief Returns the layout of the domain. Not collective.

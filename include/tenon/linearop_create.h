@@ -163,42 +163,6 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout
 TENON_EXTERN TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name,
                                                          int axis, int dim, TenonDataType type,
                                                          TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a transfer of a tensor to another process. Collective on the layout.
- *
- *  The adjoint sends the cotangent back.
- *
- *  @param[in]  layout  layout of the domain, on a process grid of one process
- *  @param[in]  rank    destination rank in the layout's communicator
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- *  @return TENON_ERR_LAYOUT  the process grid has more than one process
- *  @return TENON_ERR_ARG     there is no such rank
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, int rank,
-                                                           TenonDataType type,
-                                                           TenonLinearOp* op) TENON_NOEXCEPT;
-/**@}*/
-
-/** @name Casts */
-/**@{*/
-
-/** @brief Creates a cast to another floating-point type: y <- x. Collective on the layout.
- *
- *  The adjoint casts back.
- *
- *  @param[in]  layout  layout of domain and range
- *  @param[in]  from    element type of the domain
- *  @param[in]  to      element type of the range
- *  @param[out] op      new operator
- *  @return TENON_ERR_DATATYPE  one of two different types is an integer type
- *  @note   Rounding to float32 is linear only on numbers that float32 can represent; on these the
- *          adjoint identity holds exactly.
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDataType from,
-                                                    TenonDataType to,
-                                                    TenonLinearOp* op) TENON_NOEXCEPT;
-
 /**@}*/
 
 /** @name Combinations of operators */
@@ -334,19 +298,35 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateShell(
     TenonLinearOpDestroyer destroy, TenonLinearOp* op) TENON_NOEXCEPT;
 
 /** @brief Creates an operator by the name of its type. Collective on the layouts.
+ *
+ *  | name       | operator                                                                       |
+ *  | ---------- | ------------------------------------------------------------------------------ |
+ *  | cast       | y <- x in another floating-point type, with domain == range; the adjoint casts |
+ *  |            | back                                                                           |
+ *  | identity   | y <- x, with domain == range and one element type                              |
+ *  | zero       | y <- 0, between any layouts                                                    |
+ *  | conversion | the operator of TenonLinearOpCreateConversion()                                |
+ *
+ *  For example, the cast of a field to float32 before a network:
+ *
+ *      TenonLinearOpCreateType(field, field, TENON_FLOAT64, TENON_FLOAT32, "cast", NULL, &op);
+ *
+ *  Rounding to float32 is linear only on numbers that float32 can represent; on these the adjoint
+ *  identity holds exactly.
+ *
  *  @param[in]  domain      layout of the domain
  *  @param[in]  range       layout of the range
  *  @param[in]  domainType  element type of the domain
  *  @param[in]  rangeType   element type of the range
- *  @param[in]  name        type name: "conversion", "identity" (y <- x, between equal layouts),
- *                          "cast", "zero" (y <- 0, between any layouts), or a type registered with
+ *  @param[in]  name        type name: a name of the table, or of a type registered with
  *                          TenonLinearOpRegister() (tenon/ext/linearop.h)
  *  @param[in]  parameters  parameters of a registered type. May be NULL, in which case the type
  *                          must not need any; Tenon's own types do not.
  *  @param[out] op          new operator
  *  @return TENON_ERR_TYPE      the name is unknown; the message suggests a similar one
  *  @return TENON_ERR_LAYOUT    the type cannot map between these layouts
- *  @return TENON_ERR_DATATYPE  the type cannot map between these element types
+ *  @return TENON_ERR_DATATYPE  the type cannot map between these element types, such as a cast
+ *                              between an integer type and another type
  *  @note   A registered type can return any other error.
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLayout range,

@@ -304,7 +304,7 @@ PetscErrorCode CheckScalar(TenonDataType type, const char* what) {
   PetscFunctionBegin;
   PetscCheck(type == TENON_PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "%s has another data type than PetscScalar; use TENON_PETSC_SCALAR, and "
-             "TenonLinearOpCreateCast() from and to another type",
+             "casts (TenonLinearOpCreateType()) from and to another type",
              what);
   PetscFunctionReturn(0);
 }

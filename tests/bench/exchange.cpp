@@ -4,8 +4,8 @@
 //
 //   rows   ghosts of a mesh, in strips (two ranks: one message of two runs of rows) or scattered:
 //          copies to ghosts (fill), and sums at the owners (add)
-//   fields four fields of one number for each node of strips, in one exchange and in four, and by
-//          hand in one packed message
+//   fields four fields of one number for each node of strips, in one exchange (by one operator, and
+//          by a block diagonal of four) and in four, and by hand in one packed message
 //   halo   the halo of a grid in the caller's memory, in place; "shared array" is memory that
 //          the ranks of the node share
 //   sum    a sum over all ranks, P -> B, of 16 numbers
@@ -182,27 +182,38 @@ void measureRows(MPI_Comm comm, const Torus& torus, TenonInt columns) {
   }
 }
 
-// Several fields with their ghosts. The operator of the first one is applied to all of them.
+// Several fields with their ghosts. The operator of the first one is applied to all of them, or the
+// block diagonal of the operators of all.
 struct Fields {
   static constexpr int kCount = 4;
   std::deque<Fill> each;
+  OpHandle blocks, blocksAdjoint;
   std::vector<TenonDTensor> x, u, du;
 
   Fields(MPI_Comm comm, const Torus& torus, const char* transport) {
+    std::vector<TenonLinearOp> ops;
     for (int i = 0; i < kCount; ++i) {
       Fill& field = each.emplace_back(comm, torus, 1, transport, /*isBound=*/false);
       std::ranges::copy(valuesOf(torus, 1, /*complete=*/false), field.array);
       x.push_back(field.x);
       u.push_back(field.u);
       du.push_back(field.du);
+      ops.push_back(field.op);
     }
+    const ByTransport by(transport);
+    require(TenonLinearOpCreateBlockDiagonal(kCount, ops.data(), blocks.out()));
+    require(TenonLinearOpCreateAdjoint(blocks, blocksAdjoint.out()));
   }
-  void fill() { require(TenonLinearOpApplyMany(each[0].op, kCount, x.data(), u.data())); }
+  void fill() { fillBy(each[0].op); }
+  void fillBy(TenonLinearOp op) { require(TenonLinearOpApplyMany(op, kCount, x.data(), u.data())); }
   void clearGhosts(const Torus& torus) {
     for (Fill& field : each)
       std::fill(field.array + torus.owned, field.array + torus.listed(), 0.0);
   }
-  void add() { require(TenonLinearOpApplyMany(each[0].adjoint, kCount, du.data(), x.data())); }
+  void add() { addBy(each[0].adjoint); }
+  void addBy(TenonLinearOp adjoint) {
+    require(TenonLinearOpApplyMany(adjoint, kCount, du.data(), x.data()));
+  }
 };
 
 // The same by hand: the first field alone, and all of them in one message.
@@ -228,6 +239,9 @@ struct FieldsByHand {
 void raceFields(Race& race, Fields& together, Fields& apart, FieldsByHand& hand, bool adds) {
   race.add("one field", [&, adds] { adds ? apart.each[0].add() : apart.each[0].fill(); });
   race.add("four fields", [&, adds] { adds ? together.add() : together.fill(); });
+  race.add("block diagonal", [&, adds] {
+    adds ? together.addBy(together.blocksAdjoint) : together.fillBy(together.blocks);
+  });
   race.add("four calls", [&, adds] {
     for (Fill& field : apart.each)
       adds ? field.add() : field.fill();
@@ -243,13 +257,16 @@ void measureFields(MPI_Comm comm, const Torus& torus, const char* transport) {
   Fields together(comm, torus, transport), apart(comm, torus, transport);
   FieldsByHand hand(comm, torus);
   const Values after = valuesOf(torus, 1, /*complete=*/true);
-  together.fill();
-  hand.all.fillTogether(hand.each);
-  for (int i = 0; i < Fields::kCount; ++i) {
-    const double* ours = together.each[i].array;
-    requireEqual(comm, "four fields", Values(ours, ours + after.size()), after);
-    requireEqual(comm, "four by hand", hand.arrays[i], after);
+  for (const TenonLinearOp op :
+       {TenonLinearOp(together.each[0].op), TenonLinearOp(together.blocks)}) {
+    together.clearGhosts(torus);
+    together.fillBy(op);
+    for (const Fill& field : together.each)
+      requireEqual(comm, "four fields", Values(field.array, field.array + after.size()), after);
   }
+  hand.all.fillTogether(hand.each);
+  for (const Values& array : hand.arrays)
+    requireEqual(comm, "four by hand", array, after);
 #ifdef TENON_BENCH_PETSC
   StarForest forest(comm, int(torus.owned), torus.ghostRanks, torus.ghostRows, 1);
   std::deque<Values> arrays(Fields::kCount, Values(after.size()));
@@ -273,6 +290,7 @@ void measureFields(MPI_Comm comm, const Torus& torus, const char* transport) {
     race.timeByDistance();
     race.eachDistance([&] {
       race.print("four fields", "library", "one field", kFourFields);
+      race.print("block diagonal", "library", "four fields");
       for (const char* peer : {"four calls", "PetscSF, four", "four by hand"})
         race.print("four fields", "library", peer);
       race.print("four by hand", "caller", "one by hand");

@@ -5,6 +5,7 @@
 //
 //   fill   ghosts of a mesh of 100^2 nodes in strips: 200 numbers on two ranks, in place
 //   add    its adjoint, which adds them at their owners
+//   fillblocks, addblocks   the same by a block diagonal with an operator for each field
 //   sum    P -> B of 16 numbers
 //
 //   export TENON_OPTIONS='-tenon_conversion_transport messages'
@@ -15,6 +16,7 @@
 // The functions of this program are those of the library, without the calls in C; divide by 500.
 #include "bench/torus.hpp"
 #include "comm/session/session.hpp"
+#include "linop/exchange/block_diagonal.hpp"
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "linop/exchange/make_index_map.hpp"
@@ -55,12 +57,13 @@ void countSums(const CommPtr& comm, int times) {
   count(times, [&] { op->apply(*x, *y); });
 }
 
-void countGhosts(const CommPtr& comm, Sense sense, int fields, int times) {
+void countGhosts(const CommPtr& comm, Sense sense, bool byBlocks, int fields, int times) {
   const Torus torus(MPI_COMM_WORLD, 100, /*isScattered=*/false);
   const IndexMapPtr map =
       makeIndexMapFromIds(*comm, torus.owned, {torus.ids.begin(), torus.ids.end()});
   const auto [owned, ghosted] = map->layoutsOf({0, 1});
-  IndexMapOp op(comm, map, owned, TENON_FLOAT64, CarrierPolicy::fromOptions());
+  const CarrierPolicy policy = CarrierPolicy::fromOptions();
+  const auto op = makeRef<IndexMapOp>(comm, map, owned, TENON_FLOAT64, policy);
   std::deque<std::vector<double>> arrays;
   std::deque<Ref<DTensor>> tensors;
   std::vector<const DTensor*> x;
@@ -78,13 +81,18 @@ void countGhosts(const CommPtr& comm, Sense sense, int fields, int times) {
     x.push_back(sense == Sense::Forward ? small : large);
     y.push_back(sense == Sense::Forward ? large : small);
   }
+  if (byBlocks) {
+    const LinearOpRef blocks =
+        blockDiagonal(std::vector<LinearOpRef>(fields, LinearOpRef(op)), policy);
+    return count(times, [&] { blocks->applyMany(sense, x, y); });
+  }
   if (fields > 1)
-    return count(times, [&] { op.applyMany(sense, x, y); });
+    return count(times, [&] { op->applyMany(sense, x, y); });
   count(times, [&] {
     if (sense == Sense::Forward)
-      op.apply(*x[0], *y[0]);
+      op->apply(*x[0], *y[0]);
     else
-      op.applyAdjoint(*x[0], *y[0]);
+      op->applyAdjoint(*x[0], *y[0]);
   });
 }
 
@@ -93,7 +101,8 @@ void run(const std::string& exchange, int fields, int times) {
   if (exchange == "sum")
     countSums(comm, times);
   else
-    countGhosts(comm, exchange == "add" ? Sense::Adjoint : Sense::Forward, fields, times);
+    countGhosts(comm, exchange.starts_with("add") ? Sense::Adjoint : Sense::Forward,
+                exchange.ends_with("blocks"), fields, times);
 }
 
 } // namespace
@@ -101,7 +110,7 @@ void run(const std::string& exchange, int fields, int times) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fputs("arguments: fill|add|sum FIELDS TIMES\n", stderr);
+    std::fputs("arguments: fill|add|fillblocks|addblocks|sum FIELDS TIMES\n", stderr);
     return 1;
   }
   MPI_Init(&argc, &argv);

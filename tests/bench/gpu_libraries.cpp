@@ -8,7 +8,7 @@
 #include "bench/gpu_launch.hpp"
 #include "bench/handles.hpp"
 #include "dtensor/arithmetic.hpp"
-#include "kernels/cuda/dnn_graph.hpp"
+#include "kernels/cuda/dnn_plan.hpp"
 #include "support/layers.hpp"
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
-const Shape kField = {4, 3, 10};
+const Shape kModesInput = {4, 3, 10};
 
 // conv, batch normalisation, dropout, conv.
 Ref<Layer> network(const Layout& field, bool recomputes = false) {
@@ -67,12 +67,12 @@ std::vector<std::vector<double>> statesOf(const Layer& net) {
   return all;
 }
 
-std::vector<Layout> fields() {
-  return {onWorld(kField, "S0"), onWorld(kField, "S2")};
+std::vector<Layout> modesInputs() {
+  return {onWorld(kModesInput, "S0"), onWorld(kModesInput, "S2")};
 }
 
 TEST(Modes, InferenceIsDifferentiated) {
-  for (const Layout& field : fields()) {
+  for (const Layout& field : modesInputs()) {
     const auto net = network(field);
     run(*net, field); // updates the running statistics
     net->setTraining(false);
@@ -94,7 +94,7 @@ TEST(Modes, InferenceIsDifferentiated) {
 }
 
 TEST(Modes, ALayerCanHaveAnotherModeThanItsContainer) {
-  const Layout field = onWorld(kField, "S2");
+  const Layout field = onWorld(kModesInput, "S2");
   const auto net = network(field);
   run(*net, field);
   normalisationOf(*net).setTraining(false);
@@ -111,7 +111,7 @@ TEST(Modes, ALayerCanHaveAnotherModeThanItsContainer) {
 }
 
 TEST(Modes, TrainingWithoutRecordingUpdatesTheStatistics) {
-  const Layout field = onWorld(kField, "S0");
+  const Layout field = onWorld(kModesInput, "S0");
   const auto kept = network(field), unkept = network(field);
   unkept->setRecording(false);
   for (int batch = 0; batch < 2; ++batch)
@@ -123,7 +123,7 @@ TEST(Modes, TrainingWithoutRecordingUpdatesTheStatistics) {
 // An adjoint differentiates its Apply in the mode that it had, although modes have changed since.
 TEST(Modes, BelongToTheEvaluation) {
   for (bool recomputes : {false, true}) {
-    const Layout field = onWorld(kField, "S2");
+    const Layout field = onWorld(kModesInput, "S2");
     const auto net = network(field, recomputes), other = network(field, recomputes);
     for (bool training : {true, false, true}) {
       for (const auto& each : {net, other}) {

@@ -225,22 +225,31 @@ TEST_F(LinearOpC, ABlockDiagonalIsAppliedToFieldsOfItsOperators) {
     expectSuccess(TenonLayoutDestroy(one));
 }
 
-TEST_F(LinearOpC, SendReceiveMovesATensor) {
+// A transfer to another process is a conversion between two grids of one process each.
+TEST_F(LinearOpC, AConversionMovesATensorToAnotherProcess) {
   const int one = 1;
   const TenonInt shape[1] = {5};
-  TenonPartition first = nullptr;
-  TenonLayout here = nullptr;
+  TenonLayout onRank[2] = {};
+  TenonDTensor tensors[2] = {};
+  for (int i : {0, 1}) {
+    const int rank = i == 0 ? 0 : worldSize() - 1;
+    TenonPartition alone = nullptr;
+    expectSuccess(TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 1, &one, &rank, &alone));
+    expectSuccess(TenonLayoutCreateSharded(alone, 1, shape, "B", &onRank[i]));
+    expectSuccess(TenonPartitionDestroy(&alone));
+    tensors[i] = tensor(onRank[i], TENON_FLOAT64);
+  }
+  expectSuccess(TenonDTensorFillConstant(tensors[0], 3));
   TenonLinearOp op = nullptr;
-  const int ranks[1] = {0};
-  expectSuccess(TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 1, &one, ranks, &first));
-  expectSuccess(TenonLayoutCreateSharded(first, 1, shape, "B", &here));
-  expectCommonCode(TENON_ERR_ARG,
-                   TenonLinearOpCreateSendReceive(here, worldSize(), TENON_FLOAT64, &op),
-                   {"destination rank"});
-  expectOperator("conversion",
-                 TenonLinearOpCreateSendReceive(here, worldSize() - 1, TENON_FLOAT64, &op), &op);
-  expectSuccess(TenonLayoutDestroy(&here));
-  expectSuccess(TenonPartitionDestroy(&first));
+  expectSuccess(TenonLinearOpCreateConversion(onRank[0], onRank[1], TENON_FLOAT64, &op));
+  expectSuccess(TenonLinearOpApply(op, tensors[0], tensors[1]));
+  const std::vector<double> expected(isLast() ? 5 : 0, 3);
+  EXPECT_EQ(valuesOf(tensors[1]), expected);
+  expectSuccess(TenonLinearOpDestroy(&op));
+  for (int i : {0, 1}) {
+    expectSuccess(TenonDTensorDestroy(&tensors[i]));
+    expectSuccess(TenonLayoutDestroy(&onRank[i]));
+  }
 }
 
 TEST_F(LinearOpC, EachMemoryOperatorHasItsCreate) {
@@ -294,7 +303,10 @@ TEST_F(LinearOpC, SumsMultiplesAndCasts) {
   };
   expectOperator("identity", named("identity", split_), &op);
   expectOperator("zero", named("zero", copies_), &op);
-  expectSuccess(TenonLinearOpCreateCast(split_, TENON_FLOAT64, TENON_FLOAT32, &op));
+  const auto castTo = [&](TenonDataType type) {
+    return TenonLinearOpCreateType(split_, split_, TENON_FLOAT64, type, "cast", nullptr, &op);
+  };
+  expectSuccess(castTo(TENON_FLOAT32));
   TenonDataType from = TENON_INT64, to = TENON_INT64;
   expectSuccess(TenonLinearOpGetDataTypes(op, &from, &to));
   EXPECT_EQ(from, TENON_FLOAT64);
@@ -303,8 +315,7 @@ TEST_F(LinearOpC, SumsMultiplesAndCasts) {
   expectOperator("cast", TENON_SUCCESS, &op);
   expectCode(TENON_ERR_HANDLE, TenonLinearOpCreateSum(2, unequal, nullptr, &op), {"ops[1]"});
   expectCode(TENON_ERR_ARG, TenonLinearOpCreateSum(0, both, nullptr, &op), {"at least 1"});
-  expectCommonCode(TENON_ERR_DATATYPE,
-                   TenonLinearOpCreateCast(split_, TENON_INT64, TENON_FLOAT32, &op), {"int64"});
+  expectCommonCode(TENON_ERR_DATATYPE, castTo(TENON_INT64), {"int64"});
   TenonLinearOp labels = nullptr;
   expectSuccess(TenonLinearOpCreateConversion(split_, copies_, TENON_INT64, &labels));
   expectCommonCode(TENON_ERR_DATATYPE, TenonLinearOpCreateSum(1, &labels, &factors[1], &op),
@@ -371,7 +382,7 @@ TEST_F(LinearOpC, BeginAndEndBelongTogether) {
   expectCode(TENON_ERR_STATE, TenonLinearOpApplyBegin(gather_, 1, x_, 0, y_), {"ApplyEnd() first"});
   expectCode(TENON_ERR_STATE, TenonLinearOpApply(gather_, x_, y_), {"in flight"});
   expectCode(TENON_ERR_STATE, TenonLinearOpBind(gather_, x_, y_), {"in flight"});
-  expectCode(TENON_ERR_STATE, TenonLinearOpUnbind(gather_), {"in flight"});
+  expectCode(TENON_ERR_STATE, TenonLinearOpBind(gather_, nullptr, nullptr), {"in flight"});
   expectCode(TENON_ERR_STATE, TenonLinearOpDestroy(&gather_), {"before TenonLinearOpDestroy()"});
   void* array = nullptr;
   expectCode(TENON_ERR_STATE, TenonDTensorGetArray(x_, TENON_FLOAT64, &array), {"in use"});
@@ -393,7 +404,7 @@ TEST_F(LinearOpC, TheAdjointHasItsHalvesToo) {
   expectCode(TENON_ERR_STATE, TenonLinearOpApply(gather_, x_, y_), {"of its adjoint", "end first"});
   expectSuccess(TenonLinearOpApplyEnd(adjoint));
   EXPECT_EQ(valuesOf(x_), expected);
-  expectSuccess(TenonLinearOpUnbind(adjoint));
+  expectSuccess(TenonLinearOpBind(adjoint, nullptr, nullptr));
   expectSuccess(TenonLinearOpDestroy(&adjoint));
   expectSuccess(TenonDTensorDestroy(&dy));
   expectSuccess(TenonLayoutDestroy(&partial));
@@ -404,10 +415,12 @@ TEST_F(LinearOpC, BindKeepsTheTensors) {
   if (worldSize() > 1) // one process holds the same in all layouts
     expectCode(TENON_ERR_LAYOUT, TenonLinearOpBind(gather_, y_, x_), {"input"});
   expectSuccess(TenonLinearOpBind(gather_, from, y_));
+  expectCode(TENON_ERR_NULL, TenonLinearOpBind(gather_, nullptr, y_), {"x"});
+  expectCode(TENON_ERR_NULL, TenonLinearOpBind(gather_, from, nullptr), {"y"});
   expectSuccess(TenonDTensorDestroy(&from)); // the operator holds it
   expectSuccess(TenonLinearOpApply(gather_, x_, y_));
-  expectSuccess(TenonLinearOpUnbind(gather_));
-  expectSuccess(TenonLinearOpUnbind(gather_));
+  expectSuccess(TenonLinearOpBind(gather_, nullptr, nullptr));
+  expectSuccess(TenonLinearOpBind(gather_, nullptr, nullptr));
 }
 
 // The context of a shell operator of the user: y = factor x.

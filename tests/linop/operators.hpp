@@ -191,9 +191,8 @@ inline std::vector<NamedOp> conversions() {
 
 // Sends a tensor from the first rank to the last.
 inline LinearOpRef sendReceive(TenonDataType type) {
-  const int ranks = world()->size();
-  const Layout onFirst = layoutOn(Grid::make({1}, {0}), {7, 5}, "B");
-  return conversion(onFirst, sendReceiveRange(onFirst, ranks - 1, ranks), type);
+  const auto onRank = [](int rank) { return layoutOn(Grid::make({1}, {rank}), {7, 5}, "B"); };
+  return conversion(onRank(0), onRank(world()->size() - 1), type);
 }
 
 inline std::vector<NamedOp> memoryOps() {

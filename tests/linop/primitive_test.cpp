@@ -76,14 +76,5 @@ TEST(Primitive, TakesNoHalos) {
   });
 }
 
-TEST(SendReceive, GoesFromOneProcessToAnother) {
-  const Layout here = test::layoutOn(Grid::make({1, 1}, {0}), {10, 7}, "B,R");
-  const Layout there = sendReceiveRange(here, 3, 4);
-  EXPECT_EQ(there.grid().ranks(), std::vector<int>{3});
-  EXPECT_EQ(there.properties(), here.properties());
-  expectError(TENON_ERR_ARG, {"is 4", "0 to 3"}, [&] { sendReceiveRange(here, 4, 4); });
-  expectError(TENON_ERR_LAYOUT, {"one process"}, [] { sendReceiveRange(on("B,B"), 0, 6); });
-}
-
 } // namespace
 } // namespace tenon

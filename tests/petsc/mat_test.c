@@ -285,8 +285,10 @@ static PetscErrorCode TestOperators(void) {
   }
   TenonPetscCall(TenonLinearOpCreateConversion(rows, columns, TENON_FLOAT32, &single));
   CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscMatFromLinearOp(single, NULL, NULL, &A));
-  TenonPetscCall(TenonLinearOpCreateCast(rows, TENON_PETSC_SCALAR, TENON_FLOAT32, &casts[0]));
-  TenonPetscCall(TenonLinearOpCreateCast(columns, TENON_FLOAT32, TENON_PETSC_SCALAR, &casts[2]));
+  TenonPetscCall(TenonLinearOpCreateType(rows, rows, TENON_PETSC_SCALAR, TENON_FLOAT32, "cast",
+                                         NULL, &casts[0]));
+  TenonPetscCall(TenonLinearOpCreateType(columns, columns, TENON_FLOAT32, TENON_PETSC_SCALAR,
+                                         "cast", NULL, &casts[2]));
   casts[1] = single;
   TenonPetscCall(TenonLinearOpCreateComposition(3, casts, &there));
   PetscCall(TenonPetscMatFromLinearOp(there, NULL, NULL, &A));

@@ -6,7 +6,7 @@
 // or the values differ from the reference. The graphs that Tenon itself makes are tested in
 // tests/kernels/device_convolution_test.cpp.
 #include "kernels/convolution_cases.hpp"
-#include "kernels/cuda/dnn_graph.hpp"
+#include "kernels/cuda/dnn_plan.hpp"
 #include "kernels/on_device.hpp"
 #include "standin/refused.hpp"
 #include "sys/bfloat16.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls that create linear operators from layouts (conversions, casts, boundary values) and
+// The calls that create linear operators from layouts (conversions, boundary values) and
 // from operators (compositions, linear combinations, block diagonals, adjoints). All are
 // collective: create.hpp has their bodies, in which the ranks agree on layouts and data types. A
 // conversion redistributes a tensor from one layout to another. A halo exchange is the conversion
@@ -106,15 +106,6 @@ TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout, TenonDataTy
       if (constant == TENON_FALSE)
         return boundaryValues(comm, on, type);
       return makeRef<BoundaryConstant>(comm, on, type);
-    });
-  });
-}
-
-TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDataType from, TenonDataType to,
-                                       TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] {
-    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
-      return makeRef<Cast>(comm, on, from, to);
     });
   });
 }

@@ -3,9 +3,9 @@
 //   Apply, ApplyAdd, ApplyAdjoint   y <- F x, y <- alpha F x + beta y, x <- F* y
 //   ApplyMany                       y[i] <- F x[i] for several tensors
 //   ApplyBegin ... ApplyEnd         ApplyAdd in two halves, with communication in flight between
-//   Bind, Unbind                    prepares the operator for two fixed tensors
+//   Bind                            prepares the operator for two fixed tensors
 //   TestAdjoint                     compares <F x, y> with <x, F* y> for random x and y
-// All of these are collective, except Unbind; the queries (Get...) are local. F* is the adjoint of
+// All of these are collective, except Bind; the queries (Get...) are local. F* is the adjoint of
 // F. An application exchanges messages without a preceding check that all ranks are able to. If one
 // rank fails, the others wait forever, so an error is fatal unless there is one rank (applying()).
 // The calls are declared in tenon/linearop.h, the creation of a Jacobian in
@@ -118,13 +118,13 @@ TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) noexcept {
 
 TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x, TenonDTensor y) noexcept {
   return guard(__func__, [&] {
+    if (!x && !y) {
+      deref(op, "op").unbind();
+      return;
+    }
     checkInitialized();
     deref(op, "op").bind(Sense::Forward, deref(x, "x"), deref(y, "y"));
   });
-}
-
-TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) noexcept {
-  return guard(__func__, [&] { deref(op, "op").unbind(); });
 }
 
 TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noexcept {

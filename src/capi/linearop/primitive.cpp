@@ -3,7 +3,7 @@
 // layouts. The user passes the layout of x (domain), an axis of the process grid and, for some, a
 // dimension of the tensor; the layout of y (range) follows. Example: "allgather" along an axis that
 // splits dimension 0 has as its range the layout with copies on that axis. makeConversion() then
-// chooses the messages, as for any pair of layouts. All calls are collective. The calls are
+// chooses the messages, as for any pair of layouts. The call is collective. It is
 // declared in tenon/linearop_create.h.
 #include "capi/linearop/create.hpp"
 
@@ -70,15 +70,6 @@ TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name
     createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
       const NamedPrimitive entry = primitiveNamed(textOf(name, "name"));
       return makeConversion(comm, domain, rangeOf(entry, domain, axis, dim), type);
-    });
-  });
-}
-
-TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, int rank, TenonDataType type,
-                                              TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] {
-    createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
-      return makeConversion(comm, domain, sendReceiveRange(domain, rank, comm->size()), type);
     });
   });
 }

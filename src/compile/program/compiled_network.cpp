@@ -48,8 +48,7 @@ CompiledNetwork::CompiledNetwork(Network network, const Layouts& inputs, const T
     : network_(std::move(network)), values_(inputs), order_(target.order) {
   compileNodes(target, stored);
   addRepartition(target, stored);
-  join();
-  saving_ = rewritten(joined_.list, target, network_.savesRounded);
+  saving_ = rewritten(join(), target, network_.savesRounded);
   std::vector<bool> recomputes;
   for (const NetworkNode& node : network_.nodes)
     recomputes.push_back(node.recomputes || node.choice.recomputes);
@@ -180,14 +179,24 @@ Layouts CompiledNetwork::storageOf(const NetworkNode& node, const Form& form,
   return storage;
 }
 
-void CompiledNetwork::join() {
+// One list for the network, from the lists of its nodes.
+MapList CompiledNetwork::join() {
   std::vector<ListNode> lists;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     lists.push_back({node.sameAs < 0 ? &node.maps : &nodes_[node.sameAs].maps,
                      network_.nodes[n].reads, node.sameAs});
   }
-  joined_ = joinMaps(lists, values_, network_.outputs);
+  JoinedMaps joined = joinMaps(lists, values_, network_.outputs);
+  firstObjects_ = std::move(joined.first);
+  return std::move(joined.list);
+}
+
+// With firstObjects_[n].kernels of 0, 2, 3, kernels 0 and 1 belong to node 0, kernel 2 to node 1,
+// and kernels from 3 to node 2.
+std::size_t CompiledNetwork::nodeOfKernel(int kernel) const {
+  const auto next = std::ranges::upper_bound(firstObjects_, kernel, {}, &JoinedObjects::kernels);
+  return static_cast<std::size_t>(next - firstObjects_.begin()) - 1;
 }
 
 } // namespace tenon

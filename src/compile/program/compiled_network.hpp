@@ -48,9 +48,10 @@ public:
   const Layout& outputOf(std::size_t node) const { return values_[network_.inputs + node]; }
   Layouts outputs() const;
   Order order() const noexcept { return order_; }
-  // The joined list, with the index of the first object of each node, and the list that runs.
-  const JoinedMaps& joined() const noexcept { return joined_; }
+  // The list that runs.
   const MapList& list() const noexcept { return list_; }
+  // The node that declares a kernel of the lists; a fused kernel belongs to the last node.
+  std::size_t nodeOfKernel(int kernel) const;
   // The list in which no node recomputes, and the list in which the marked nodes recompute their
   // outputs in the adjoint.
   const MapList& saving() const noexcept { return saving_; }
@@ -67,7 +68,7 @@ private:
   void addNode(int number, const Target& target, const std::optional<Layout>& computedHalo,
                Stored& stored);
   void compileNode(int number, const Target& target, Stored& stored);
-  void join();
+  MapList join();
   Form formOfNode(const NetworkNode& node, const Layouts& inputs, const Target& target,
                   const std::optional<Layout>& computedHalo) const;
   Layouts storageOf(const NetworkNode& node, const Form& form, const Stored& stored) const;
@@ -77,7 +78,7 @@ private:
   std::vector<Node> nodes_;
   Layouts values_;
   Order order_ = Order::Overlapped;
-  JoinedMaps joined_;
+  std::vector<JoinedObjects> firstObjects_; // by node: its first object in each table of the lists
   MapList saving_, list_;
 };
 

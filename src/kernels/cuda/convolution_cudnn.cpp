@@ -4,7 +4,8 @@
 // kernel. Each pass is a graph of operations (dnn_graph.hpp), computed by one of cuDNN's engines.
 // It only estimates their times, so a measurement (base/autotuner.hpp) selects one.
 #include "kernels/convolution/backends.hpp"
-#include "kernels/cuda/dnn_graph.hpp"
+#include "kernels/cuda/dnn_plan.hpp"
+#include "kernels/cuda/dnn_staging.hpp"
 #include "kernels/cuda/plan_times.hpp"
 #include "kernels/cuda/window_part.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -433,9 +434,8 @@ private:
 
   cuda::ConvolutionGraph graphOf(Kind kind, Sum sum) const {
     using cuda::ConvolutionKind;
-    const ConvolutionShape& shape = shape_;
-    const int front = kMaxSpatial - std::max(2, shape.window.rank); // cuDNN needs 2 or more
-    const Index inOfGroup = shape.inChannels / shape.groups;
+    const int front = kMaxSpatial - std::max(2, shape_.window.rank); // cuDNN needs 2 or more
+    const Index inOfGroup = shape_.inChannels / shape_.groups;
     Index in[kMaxSpatial], out[kMaxSpatial];
     cuda::ConvolutionGraph g{.kind = sum == kSetX   ? ConvolutionKind::AdjointData
                                      : sum == kAddW ? ConvolutionKind::AdjointWeights
@@ -462,10 +462,10 @@ private:
       g.stride.push_back(window_.stride[d]);
       g.dilation.push_back(window_.dilation[d]);
     }
-    g.x = arrayBox(shape.batch, shape.inChannels, in, x_, front);
-    g.w = arrayBox(shape.outChannels, inOfGroup, window_.kernel.data(),
+    g.x = arrayBox(shape_.batch, shape_.inChannels, in, x_, front);
+    g.w = arrayBox(shape_.outChannels, inOfGroup, window_.kernel.data(),
                    denseStrides(inOfGroup, window_.kernel, kMaxSpatial), front);
-    g.y = arrayBox(shape.batch, shape.outChannels, out, y_, front);
+    g.y = arrayBox(shape_.batch, shape_.outChannels, out, y_, front);
     return g;
   }
 
@@ -474,8 +474,8 @@ private:
       run(*runs_[kindOfSums(pass)][sum], x, w, y);
   }
   void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y, const T* b = nullptr) {
-    if (!isReserved_)
-      reserveWorkspace();
+    if (!isReserved_) // a pass itself allocates nothing
+      throw Error(TENON_ERR_INTERNAL, "a convolution by cuDNN runs before choose()");
     void* const workspace = hasWorkspace_ ? context_->scratch<void>(workspaceAt_) : nullptr;
     plan.run(*context_, x + firstX_, w, y + firstY_, workspace, b);
   }

@@ -197,8 +197,6 @@ public:
   // container has no form.
   Form form(const Layouts& inputs, const NodeChoice* choice = nullptr, bool inPieces = false,
             const std::optional<Layout>& computedHalo = {}) const;
-  // The form of the last set-up, without its division into pieces that overlap the halo exchange.
-  Form latestForm() const;
   // What the layer's own assignment has for it, or null.
   const NodeChoice* choice() const { return choiceIn(assignment_.get()); }
   const AssignmentPtr& assignment() const noexcept { return assignment_; }

@@ -310,12 +310,6 @@ Form Layer::form(const Layouts& inputs, const NodeChoice* choice, bool inPieces,
   return formOf(*declaration_, inputs, choice, inPieces, computedHalo);
 }
 
-Form Layer::latestForm() const {
-  const Entry& entry = latest();
-  return form(entry.inputs, choiceIn(entry.assignment.get()), /*inPieces=*/false,
-              entry.computedHalo);
-}
-
 Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
                            const MeshLists& lists) {
   // Settings and mesh lists are restored at the end: they are only tried here, and the layer can

@@ -275,7 +275,7 @@ void checkFit(const LinearOp& first, const LinearOp& second, std::size_t index) 
   if (first.rangeType() != second.domainType())
     throw Error(TENON_ERR_DATATYPE,
                 fmt::format("operator {} of the composition produces {}, but operator {} needs {}; "
-                            "insert a cast with TenonLinearOpCreateCast()",
+                            "insert a cast (TenonLinearOpCreateType())",
                             index, dataTypeName(first.rangeType()), index + 1,
                             dataTypeName(second.domainType())));
   if (!(first.range() == second.domain()))

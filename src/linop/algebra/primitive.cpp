@@ -97,20 +97,4 @@ Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int d
   return *range;
 }
 
-Layout sendReceiveRange(const Layout& domain, int rank, int ranks) {
-  // On a grid of several processes the pairs of sender and receiver would not be defined.
-  if (domain.grid().size() != 1)
-    throw Error(
-        TENON_ERR_LAYOUT,
-        fmt::format("a send-receive needs a layout on a process grid of one process, but got {}",
-                    domain.describe()));
-  if (rank < 0 || rank >= ranks)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the destination rank of the send-receive is {}; it must be in 0 to {}",
-                            rank, ranks - 1));
-  LayoutSpec spec = domain.spec();
-  spec.grid = Grid::make(domain.grid().extents(), {rank});
-  return Layout(std::move(spec));
-}
-
 } // namespace tenon

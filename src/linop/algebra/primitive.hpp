@@ -37,7 +37,4 @@ enum class Primitive {
 // dimension that it ceases to split, or the domain has halos.
 Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int dim = -1);
 
-// The range of a send-receive: the same tensor on another process. The grid must have one process.
-Layout sendReceiveRange(const Layout& domain, int rank, int ranks);
-
 } // namespace tenon

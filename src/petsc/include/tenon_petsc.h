@@ -286,8 +286,8 @@ TENON_EXTERN PetscErrorCode TenonPetscLayerApplyAdjoint(TenonLayer layer, DM row
  *  the vectors. Domain and range must contain each element once (layouts of S and R without
  *  halos).
  *
- *  @param[in]  op       operator, of data type TENON_PETSC_SCALAR on both sides; put
- *                       TenonLinearOpCreateCast() on both sides of another in a composition. The
+ *  @param[in]  op       operator, of data type TENON_PETSC_SCALAR on both sides; put casts
+ *                       (TenonLinearOpCreateType()) on both sides of another in a composition. The
  *                       matrix holds a reference.
  *  @param[in]  rows     grid of the range. May be NULL, in which case a vector has on each rank the
  *                       elements of the rank's box in row-major order.

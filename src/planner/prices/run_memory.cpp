@@ -86,17 +86,11 @@ void RunMemory::findMovements() {
 // Either the buckets of a plan that runs, or each gradient separately.
 void RunMemory::findSums() {
   // The step of the adjoint that completes the gradients of a node.
-  const std::vector<JoinedObjects>& first = compiled_.joined().first;
-  std::vector<std::size_t> ready(first.size(), ~std::size_t(0));
+  std::vector<std::size_t> ready(compiled_.nodes().size(), ~std::size_t(0));
   const std::vector<Step>& steps = adjoint().steps;
   for (std::size_t s = 0; s < steps.size(); ++s)
-    if (addsToGradients(list_, steps[s])) {
-      // The kernels of node n are numbered from first[n].kernels, so a kernel belongs to the last
-      // node whose first number is not larger.
-      const int kernel = list_.maps()[steps[s].map].object;
-      ready[std::ranges::upper_bound(first, kernel, {}, &JoinedObjects::kernels) - first.begin() -
-            1] = s;
-    }
+    if (addsToGradients(list_, steps[s]))
+      ready[compiled_.nodeOfKernel(list_.maps()[steps[s].map].object)] = s;
   std::vector<SummedGradient> gradients;
   for (const HeldParameter& parameter : parameters_)
     if (parameter.isSummed)

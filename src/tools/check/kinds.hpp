@@ -11,6 +11,8 @@ std::vector<CaseKind> layerKinds();
 
 // Each primitive by its name, on one axis of a grid.
 void checkPrimitive(Case& c);
+// Several halo exchanges and adjoints of these as one operator.
+void checkBlockDiagonal(Case& c);
 // A halo exchange and its adjoint on one ghosted user array.
 void checkInPlace(Case& c);
 // Allocate, clear, add, copy and move on boxes of each rank's own memory.

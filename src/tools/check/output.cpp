@@ -4,7 +4,7 @@
 // are compared bitwise with the first one: rounding can differ from the definition, but not between
 // copies. All functions with a Case communicate, on all its ranks. The functions are declared in
 // operator.hpp and case.hpp.
-#include "tools/check/operator.hpp"
+#include "tools/check/operators/operator.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 // then runs the same checks for all kinds.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
-#include "tools/check/operator.hpp"
+#include "tools/check/operators/operator.hpp"
 
 #include <fmt/format.h>
 
@@ -56,18 +56,7 @@ void checkConversion(Case& c) {
 }
 
 void checkHalo(Case& c) {
-  const TenonDataType type = drawType(c.draw);
-  const GridSpec grid = drawGrid(c.draw, c.ranks);
-  Subject s{.from = drawLayout(c.draw, shapeFor(c.draw), grid),
-            .to = {},
-            .fromType = type,
-            .toType = type};
-  // A halo exchange fills halos of values; halos of partial sums occur in its adjoint.
-  s.to = withHalos(c.draw, s.from, 0);
-  c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
-  require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
-                                  s.op.out()));
-  checkOperator(c, s);
+  checkOperator(c, drawHaloExchange(c, drawGrid(c.draw, c.ranks)));
 }
 
 void checkRepartition(Case& c) {
@@ -91,11 +80,7 @@ void checkSendReceive(Case& c) {
   from.grid.ranks = {c.draw.upTo(c.ranks - 1)};
   // A layout of one process is a tensor on one rank; the two ranks can be the same.
   to.grid.ranks = {c.draw.upTo(c.ranks - 1)};
-  Subject s{.from = from, .to = to, .fromType = type, .toType = type};
-  c.text += fmt::format(" {} to rank {} of {}", typeText(type), to.grid.ranks[0], from.text());
-  require(TenonLinearOpCreateSendReceive(makeLayout(c.comm, s.from), to.grid.ranks[0], type,
-                                         s.op.out()));
-  checkOperator(c, s);
+  checkOperator(c, convert(c, from, to, type));
 }
 
 // Operators without communication: each rank's elements remain local.
@@ -110,9 +95,8 @@ void checkStill(Case& c) {
   c.text +=
       fmt::format(" from {} to {} on {}", typeText(s.fromType), typeText(s.toType), spec.text());
   const Layout layout = makeLayout(c.comm, spec);
-  require(isCast ? TenonLinearOpCreateCast(layout, s.fromType, s.toType, s.op.out())
-                 : TenonLinearOpCreateType(layout, layout, type, type, "identity", nullptr,
-                                           s.op.out()));
+  require(TenonLinearOpCreateType(layout, layout, s.fromType, s.toType,
+                                  isCast ? "cast" : "identity", nullptr, s.op.out()));
   checkOperator(c, s);
 }
 
@@ -246,6 +230,20 @@ void checkAdjointView(Case& c) {
 
 } // namespace
 
+Subject drawHaloExchange(Case& c, const GridSpec& grid) {
+  const TenonDataType type = drawType(c.draw);
+  Subject s{.from = drawLayout(c.draw, shapeFor(c.draw), grid),
+            .to = {},
+            .fromType = type,
+            .toType = type};
+  // A halo exchange fills halos of values; halos of partial sums occur in its adjoint.
+  s.to = withHalos(c.draw, s.from, 0);
+  c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
+  require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
+                                  s.op.out()));
+  return s;
+}
+
 std::vector<CaseKind> operatorKinds() {
   return {
       {"conversion", checkConversion, 8},
@@ -260,6 +258,7 @@ std::vector<CaseKind> operatorKinds() {
       {"sum", checkSum},
       {"composition", checkComposition},
       {"adjoint", checkAdjointView},
+      {"blockdiagonal", checkBlockDiagonal},
       {"inplace", checkInPlace},
       {"memory", checkMemory},
       {"mesh", checkMesh},

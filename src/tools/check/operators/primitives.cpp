@@ -8,7 +8,7 @@
 // checkPrimitive() is declared in kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
-#include "tools/check/operator.hpp"
+#include "tools/check/operators/operator.hpp"
 
 #include <fmt/format.h>
 

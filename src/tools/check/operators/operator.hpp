@@ -44,4 +44,7 @@ double roundingOf(TenonDataType type, double magnitude);
 
 void checkOperator(Case& c, const Subject& subject);
 
+// Draws a layout on the grid, and its halo exchange.
+Subject drawHaloExchange(Case& c, const GridSpec& grid);
+
 } // namespace tenon::tools

@@ -5,7 +5,7 @@
 // kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
-#include "tools/check/operator.hpp"
+#include "tools/check/operators/operator.hpp"
 
 namespace tenon::tools {
 

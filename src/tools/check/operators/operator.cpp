@@ -3,7 +3,7 @@
 // compares the results with the definition. The adjoint of a conversion between two layouts is the
 // conversion between their dual layouts (copies and partial sums exchanged) in reverse order. So
 // the expected result of the adjoint is computed from layouts only, like that of the operator.
-#include "tools/check/operator.hpp"
+#include "tools/check/operators/operator.hpp"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@
 // checkInPlace() is declared in kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
-#include "tools/check/operator.hpp"
+#include "tools/check/operators/operator.hpp"
 
 #include <fmt/format.h>
 
@@ -119,7 +119,7 @@ void checkInPlace(Case& c) {
                    .tolerance = roundingOf(type, magnitude)},
                   isAdjoint ? "adjoint: output" : "forward: output");
     c.found("array", outer.isGuardIntact() ? "" : ": elements around the box changed");
-    require(TenonLinearOpUnbind(op));
+    require(TenonLinearOpBind(op, nullptr, nullptr));
   }
 }
 
