@@ -480,8 +480,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSaveWeights(TenonLayer layer,
 /** @brief Returns a layer inside a container. Not collective.
  *
  *  A path has the name of a layer of the container, the name of a layer inside this layer, and so
- *  on: "encoder/conv1". A layer without a name is denoted by its number in the container, counted
- *  from 0, as in "encoder/0".
+ *  on: "encoder/conv1". A layer is also denoted by its number in the container, in the order of its
+ *  first node, counted from 0, as in "encoder/0"; if another layer has this number as its name,
+ *  that one is returned. TenonLayerGetChildCount() returns how many there are.
  *
  *  @param[in]  layer  container
  *  @param[in]  path   path of the layer in it
@@ -496,15 +497,6 @@ TENON_EXTERN TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* pat
  *  @param[out] count  number of layers; a layer that is several nodes counts once. 0 if the layer
  *                     is not a container, or is a model that is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerGetChildCount(TenonLayer layer, int* count) TENON_NOEXCEPT;
-
-/** @brief Returns a layer inside a container by its number. Not collective.
- *  @param[in]  layer  container
- *  @param[in]  index  index of the layer in the order of its first node, counted from 0
- *  @param[out] child  new handle to the layer; destroy it with TenonLayerDestroy()
- *  @return TENON_ERR_ARG  there is no such layer
- */
-TENON_EXTERN TenonErrorCode TenonLayerGetChildAt(TenonLayer layer, int index,
-                                                 TenonLayer* child) TENON_NOEXCEPT;
 
 /** @brief Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
  *  @param[in]  layer      layer that has been set up

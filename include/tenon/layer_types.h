@@ -219,7 +219,7 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name
  *  @param[in]  kernel       [spatial] kernel size in each spatial dimension; must be >= 1
  *  @param[out] layer        new layer; destroy it with TenonLayerDestroy()
  *  @return TENON_ERR_ARG  a number is out of range
- *  @see    TenonObjectSetIntegers() for the stride and others, TenonLayerSetPadding()
+ *  @see    TenonLayerSetStride(), TenonLayerSetPadding()
  */
 TENON_EXTERN TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
                                                  TenonInt outChannels, const TenonInt kernel[],
@@ -322,7 +322,7 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateStagger(MPI_Comm comm, int spatial,
  *  type has no such setting, and TENON_ERR_STATE if the kernel or the faces are not set. */
 /**@{*/
 
-/** @brief Returns the number of spatial dimensions, the length of lists such as a padding. Not
+/** @brief Returns the number of spatial dimensions, the length of lists such as a stride. Not
  *         collective.
  *  @param[in]  layer    layer
  *  @param[out] spatial  number of spatial dimensions
@@ -330,6 +330,13 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateStagger(MPI_Comm comm, int spatial,
  *  @return TENON_ERR_STATE  the kernel or the faces are not set */
 TENON_EXTERN TenonErrorCode TenonLayerGetSpatialDimensions(TenonLayer layer,
                                                            int* spatial) TENON_NOEXCEPT;
+
+/** @brief Sets the stride of windows. Local; call on all ranks.
+ *  @param[in] layer   layer
+ *  @param[in] stride  [spatial] stride in each spatial dimension; must be >= 1
+ *  @return TENON_ERR_ARG   a stride is below 1 */
+TENON_EXTERN TenonErrorCode TenonLayerSetStride(TenonLayer layer,
+                                                const TenonInt stride[]) TENON_NOEXCEPT;
 
 /** @brief Sets the padding. Local; call on all ranks.
  *  @param[in] layer  layer

@@ -200,7 +200,7 @@ def taken_in_turns(runs):
 def kinds(layer):
     """Returns the type of each layer in a network by name."""
     found = {}
-    for child in (layer.child_at(number) for number in range(layer.child_count())):
+    for child in (layer.child(str(number)) for number in range(layer.child_count())):
         found.update(kinds(child) or {child.name(): child.type()})
     return found
 

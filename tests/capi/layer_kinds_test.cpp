@@ -193,27 +193,29 @@ TEST_F(LayerKinds, MeansBetweenCellsAndFacesHaveTheLayoutsOfTheGrid) {
 TEST_F(LayerKinds, CallsForOtherTypesSayWhichTheyAreFor) {
   expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &layer_));
   const TenonInt one[] = {1};
+  expectCode(TENON_ERR_TYPE, TenonLayerSetStride(layer_, one), {"affine", "stride"});
   expectCode(TENON_ERR_TYPE, TenonLayerSetPadding(layer_, one, one), {"affine", "padding"});
   expectCode(TENON_ERR_TYPE, setInteger(layer_, "groups", 1), {"affine", "groups"});
   expectCode(TENON_ERR_TYPE, TenonObjectSetReal(objectOf(layer_), "slope", 1), {"affine", "slope"});
-  expectCode(TENON_ERR_NULL, TenonLayerSetPadding(nullptr, one, one), {"layer"});
+  expectCode(TENON_ERR_NULL, TenonLayerSetStride(nullptr, one), {"layer"});
 }
 
-// TenonLayerSetPadding() and -Boundary() accept all types of layers with a kernel and the setting.
-// Without a kernel they cannot know the number of dimensions.
+// TenonLayerSetStride(), -Padding() and -Boundary() accept all types of layers with a kernel and
+// the setting. Without a kernel they cannot know the number of dimensions.
 TEST_F(LayerKinds, WindowsOfAllTypesHaveTheirCalls) {
   const TenonInt two[] = {2, 2}, one[] = {1, 1};
   const TenonBoundary zero[] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO};
   for (const char* type : {"conv", "transposedconv", "maxpooling", "averagepooling"}) {
     expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, type, &layer_));
-    expectCode(TENON_ERR_STATE, TenonLayerSetPadding(layer_, one, nullptr), {"no kernel"});
+    expectCode(TENON_ERR_STATE, TenonLayerSetStride(layer_, two), {"no kernel"});
     expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "kernel", 2, two));
+    expectSuccess(TenonLayerSetStride(layer_, two));
     expectSuccess(TenonLayerSetPadding(layer_, one, nullptr));
     expectSuccess(TenonLayerSetBoundary(layer_, zero, nullptr));
-    TenonInt padding[2] = {};
-    expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "padding", 2, padding, nullptr));
-    EXPECT_EQ(padding[0], 1) << type;
-    EXPECT_EQ(padding[1], 1) << type;
+    TenonInt stride[2] = {};
+    expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "stride", 2, stride, nullptr));
+    EXPECT_EQ(stride[0], 2) << type;
+    EXPECT_EQ(stride[1], 2) << type;
     expectSuccess(TenonLayerDestroy(&layer_));
   }
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "pad", &layer_));

@@ -247,8 +247,8 @@ TEST_F(LayerCApi, ATensorThatDoesNotFitIsNamed) {
 
 TEST_F(LayerCApi, CallsForOtherTypesSayWhichTheyAreFor) {
   const TenonInt two[2] = {2, 2};
-  expectCode(TENON_ERR_TYPE, TenonLayerSetPadding(affine_, two, nullptr),
-             {"affine", "has no setting 'padding'"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetStride(affine_, two),
+             {"affine", "has no setting 'stride'"});
   expectCode(TENON_ERR_TYPE, TenonLayerSequentialAdd(affine_, affine_), {"sequential"});
   TenonDTensor labels = tensor(batch_, TENON_INT64);
   expectCode(TENON_ERR_TYPE, TenonLayerSetTarget(affine_, labels), {"crossentropy"});
@@ -259,8 +259,7 @@ TEST_F(LayerCApi, WindowsAreCheckedWhereTheyAreSet) {
   const TenonInt kernel[2] = {3, 3}, still[2] = {1, 0};
   TenonLayer conv = nullptr;
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 1, kernel, &conv));
-  expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(objectOf(conv), "stride", 2, still),
-             {"stride[1]", "is 0", "at least 1"});
+  expectCode(TENON_ERR_ARG, TenonLayerSetStride(conv, still), {"stride[1]", "is 0", "at least 1"});
   expectCode(TENON_ERR_ARG, TenonObjectSetIntegers(objectOf(conv), "dilation", 2, still),
              {"dilation[1] is 0"});
   expectSuccess(TenonLayerDestroy(&conv));

@@ -213,9 +213,11 @@ TEST_F(LayerWeights, RunningStatisticsAreRead) {
   TenonLayer child = nullptr;
   expectSuccess(TenonLayerGetChildCount(net_, &count));
   ASSERT_GE(count, 2);
-  expectSuccess(TenonLayerGetChildAt(net_, count - 1, &child));
+  expectSuccess(TenonLayerGetChild(net_, std::to_string(count - 1).c_str(), &child));
   expectSuccess(TenonLayerDestroy(&child));
-  expectCode(TENON_ERR_ARG, TenonLayerGetChildAt(net_, count, &child), {"there is no layer"});
+  expectCode(TENON_ERR_ARG, TenonLayerGetChild(net_, std::to_string(count).c_str(), &child),
+             {"has no layer '" + std::to_string(count) + "'"});
+  expectCode(TENON_ERR_ARG, TenonLayerGetChild(net_, "-1", &child), {"has no layer '-1'"});
 }
 
 // A map assigns the normalisation's parameters by name and the other layers by modules ("1": "0" is

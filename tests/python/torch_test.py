@@ -456,8 +456,8 @@ class Layers(unittest.TestCase):
         self.assertFalse(torch.equal(module(given), module(given)))  # it drops again
         fixed = module.eval()(given)
         module.train()
-        net.child_at(1).set_training(False)
-        net.child_at(2).set_training(False)  # one layer after the other is told
+        net.child("1").set_training(False)
+        net.child("2").set_training(False)  # one layer after the other is told
         self.assertTrue(torch.equal(module(given), fixed))
 
     def test_dropout(self):

@@ -216,18 +216,6 @@ TenonErrorCode TenonLayerGetChildCount(TenonLayer layer, int* count) noexcept {
   });
 }
 
-TenonErrorCode TenonLayerGetChildAt(TenonLayer layer, int index, TenonLayer* child) noexcept {
-  return guard(__func__, [&] {
-    const Layer& l = deref(layer, "layer");
-    const auto count = static_cast<int>(l.children().size());
-    if (index < 0 || index >= count)
-      throw Error(TENON_ERR_ARG, fmt::format("there is no layer {} in {}, which contains {}", index,
-                                             l.title(), counted(count, "layer")));
-    required(child, "child");
-    giveHandle(child, Ref<Layer>::share(l.children()[index]));
-  });
-}
-
 TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
                                         TenonDTensor* parameter) noexcept {
   return guard(__func__, [&] {

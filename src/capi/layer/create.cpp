@@ -181,6 +181,12 @@ TenonErrorCode TenonLayerGetSpatialDimensions(TenonLayer layer, int* spatial) no
   });
 }
 
+TenonErrorCode TenonLayerSetStride(TenonLayer layer, const TenonInt stride[]) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    l.set("stride", perDimension(l, "stride", stride, "stride"));
+  });
+}
+
 TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
                                     const TenonInt high[]) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {

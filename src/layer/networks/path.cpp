@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds layers and parameters by a path of names: in a network with a container "encoder" that has
-// a layer "conv1", "encoder/conv1/weight" is the weight of that layer. A layer without a name has
-// its number in the container: "encoder/0/weight". If a name of the path does not exist, the error
-// lists the names at that level.
+// a layer "conv1", "encoder/conv1/weight" is the weight of that layer. A layer also has its number
+// in the container, its only name if it has been given none: "encoder/0/weight". If a name of the
+// path does not exist, the error lists the names at that level.
 #include "layer/networks/path.hpp"
 
 #include "sys/errors/guard.hpp"
+#include "sys/options/option_text.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
@@ -58,12 +59,17 @@ Layer& childAt(Layer& container, std::string_view path) {
   const std::size_t end = std::min(path.find('/'), path.size());
   const std::string_view name = path.substr(0, end);
   std::vector<std::string> existingNames;
-  for (Layer* child : container.children()) {
+  for (const Layer* child : container.children())
     existingNames.push_back(nameInPath(container, *child));
-    if (existingNames.back() == name)
-      return end == path.size() ? *child : childAt(*child, path.substr(end + 1));
-  }
-  throwMissing(container, "layer", name, existingNames);
+  const auto count = static_cast<Index>(existingNames.size());
+  // A layer whose name is a number comes before the one that has this number.
+  Index number = std::ranges::find(existingNames, name) - existingNames.begin();
+  if (number == count)
+    number = parseInt(name).value_or(-1);
+  if (number < 0 || number >= count)
+    throwMissing(container, "layer", name, existingNames);
+  Layer& child = *container.children()[number];
+  return end == path.size() ? child : childAt(child, path.substr(end + 1));
 }
 
 Parameter& parameterAt(Layer& layer, std::string_view path) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers and parameters inside a container by a path of names: "encoder/conv1/weight". In paths, a
-// layer without a name has its number in the container.
+// layer also has its number in the container.
 #pragma once
 
 #include "layer/core/layer.hpp"

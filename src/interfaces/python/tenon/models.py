@@ -33,7 +33,7 @@ def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], **sett
 def paths_in(layer: Layer, path: str = '') -> Iterator[tuple[Any, str]]:
     """Yields the handle and the path of each tensor in a layer. A layer without a name has its
     number in the container."""
-    children = [layer.child_at(number) for number in range(layer.child_count())]
+    children = [layer.child(str(number)) for number in range(layer.child_count())]
     for number, child in enumerate(children):
         yield from paths_in(child, f'{path}{child.name() or number}.')
     for tensor in [] if children else [*parameters_of(layer), *states_of(layer)]:
@@ -62,7 +62,7 @@ def stored_shapes(layer: Layer) -> dict[Any, tuple[int, ...]]:
     """Returns, by handle, the extents of tensors that are stored in files of weights with
     another shape."""
     found: dict[Any, tuple[int, ...]] = {}
-    for child in (layer.child_at(number) for number in range(layer.child_count())):
+    for child in (layer.child(str(number)) for number in range(layer.child_count())):
         found.update(stored_shapes(child))
     for entry in layer.get_text('parameter_names').split(';'):
         parameter, _, stored = entry.partition('=')
@@ -76,7 +76,7 @@ def stored_shapes(layer: Layer) -> dict[Any, tuple[int, ...]]:
 def computed(layer: Layer) -> set[Any]:
     """Returns the handles of the constants that an imported model computes, which are not
     tensors of the model."""
-    children = [layer.child_at(number) for number in range(layer.child_count())]
+    children = [layer.child(str(number)) for number in range(layer.child_count())]
     if layer.type() != 'model':
         return set().union(*(computed(child) for child in children))
     return {tensor._handle for child in children

@@ -27,7 +27,7 @@ def varies(layer):
     if type == 'batchnorm':
         return layer.get_text('statistics') == 'batch'
     return type == 'dropout' or type == 'shell' and layer.state_count() > 0 or any(
-        varies(layer.child_at(index)) for index in range(layer.child_count()))
+        varies(layer.child(str(index))) for index in range(layer.child_count()))
 
 
 def refuse_pickle(module: torch.nn.Module) -> NoReturn:
