@@ -115,6 +115,37 @@ TEST(DeviceLaunches, OfASumAreOneForAllRanks) {
   EXPECT_LE(kernelsOf(*op, Sense::Forward), packs + 2);
 }
 
+// What several ranks of the node receive, as in a sum of all arrays and in a gather, is packed once:
+// the memory of a rank is two buffers for it, however many ranks there are.
+TEST(DeviceLanes, HaveOnePieceForTheReceiversOfTheSameElements) {
+  constexpr Index kBytes = 40 * 32 * sizeof(double); // a quarter has whole cache lines of a device
+  const int ranks = world()->size();
+  MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+  policy.route.mode = RouteMode::Exchange;
+  policy.carrier.transport = Transport::Auto;
+  const auto bytesOf = [&](const char* from, const char* to) {
+    const LinearOpRef op = makeConversion(world(), test::onLine({40, 32}, from),
+                                          test::onLine({40, 32}, to), TENON_FLOAT64, policy);
+    const auto actOn = [&](Sense sense) {
+      const Ends host(*op, sense, 5);
+      const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
+      act(*op, sense, 1, *x, 0, *y);
+    };
+    actOn(Sense::Forward);
+    actOn(Sense::Adjoint);
+    const Index bytes = op->bufferBytes();
+    kernelsOf(*op, Sense::Forward); // compares values with those of the host, whose lanes it makes
+    kernelsOf(*op, Sense::Adjoint);
+    return bytes;
+  };
+  if (ranks == 1)
+    return;
+  // The adjoint is the same sum.
+  EXPECT_EQ(bytesOf("P", "B"), 2 * 2 * kBytes);
+  // In the adjoint of a gather each rank sends every other rank other elements.
+  EXPECT_EQ(bytesOf("S0", "B"), 2 * kBytes / ranks + 2 * (kBytes - kBytes / ranks));
+}
+
 // Messages through the host: to send them, the host does not wait for copies of messages that it
 // has received in the same memory, since both are copied in order.
 TEST(DeviceWaits, AreNotForWhatWasReceivedBefore) {
