@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The multilayer perceptron at each point of a box (column_mlp.hpp), on the device. The box is
-// divided into parts of at most kMaxPoints points. For each part, every layer is a matrix product
-// followed by the activation. For derivatives the scratch memory stores the values before and after
-// each activation for one part; the adjoint first computes the hidden layers again. The forward
-// pass needs the values of two layers only, so its parts are larger. Forward pass and adjoint read
-// and write arrays in place if the points of a channel are adjacent.
+// The multilayer perceptron at each point of a box (column_mlp.hpp), on the device. The forward
+// pass of narrow layers is one kernel, with the values between layers in the shared memory of
+// thread blocks, for arrays with any strides. Otherwise the box is divided into parts of at most
+// kMaxPoints points. For each part, every layer is a matrix product followed by the activation. For
+// derivatives the scratch memory stores the values before and after each activation for one part;
+// the adjoint first computes the hidden layers again. The forward pass needs the values of two
+// layers only, so its parts are larger. Forward pass and adjoint read and write arrays in place if
+// the points of a channel are adjacent.
 #include "kernels/products/column_mlp_device.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
+#include "kernels/functors/column_mlp.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
+#include "kernels/walks/each.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace tenon {
@@ -20,6 +25,8 @@ namespace {
 
 // Points of a part: enough for a matrix product to occupy the device, within 64 MiB of scratch.
 constexpr Index kMaxPoints = Index(1) << 16, kMaxBytes = Index(1) << 26;
+// Thread blocks of a multiprocessor, whose shared memory has four times 35 KB.
+constexpr Index kBlocksEach = 4;
 
 Index offsetOf(const Index* index, const Index* strides, int rank) {
   Index offset = 0;
@@ -85,7 +92,7 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
     return std::clamp<Index>(kMaxBytes / (numbers * Index(sizeof(T))), 1, kMaxPoints);
   };
   points_ = pointsFor(channels);
-  forwardPoints_ = pointsFor(2 * widest);
+  forwardPoints_ = isNarrow() ? 0 : pointsFor(2 * widest);
   levelElements_ = forwardPoints_ * widest;
   ScratchPlan plan;
   scratch_ = plan.add<T>(std::max(channels * points_, 2 * levelElements_));
@@ -187,8 +194,54 @@ auto DeviceColumnMlp<T>::computeHidden(const Part& part, const PointArray<const 
 }
 
 template <class T>
+bool DeviceColumnMlp<T>::isNarrow() const {
+  using Tiles = functors::ColumnMlpTiles<T>;
+  return layers() <= Tiles::kMaxLayers && std::ranges::max(widths_) <= Tiles::kMaxWidth &&
+         functors::SelectedActivation::has(activation_.kind);
+}
+
+template <class T>
+void DeviceColumnMlp<T>::forwardNarrow(const Part& part, const PointArray<const T>& x,
+                                       const PointArray<T>& y) const {
+  using Tiles = functors::ColumnMlpTiles<T>;
+  // Smaller tiles if there are few points, to occupy the device.
+  const Index blocks = kBlocksEach * Device::get().multiprocessors(),
+              fits = Tiles::kNumbers / std::ranges::max(widths_);
+  Index tile = Tiles::kMaxTile;
+  while (tile > Tiles::kMinTile && (tile > fits || part.points < blocks * tile))
+    tile /= 2;
+  const PointBox& box = part.box;
+  // Neighbouring threads access the elements that are closest to each other.
+  const auto sideOf = [&](const auto& array) {
+    const bool isByChannel =
+        box.rank > 0 && std::abs(array.channel) < std::abs(array.strides[box.rank - 1]);
+    return typename Tiles::Side{array.channel, isByChannel};
+  };
+  Tiles tiles{.layers = {},
+              .count = layers(),
+              .rounds = 0,
+              .activation = {activation_.kind, activation_.parameter},
+              .points = {box.rank, box.extent, {x.strides, y.strides}},
+              .tiles = (part.points + tile - 1) / tile,
+              .tile = static_cast<std::uint32_t>(tile),
+              .ofX = sideOf(x),
+              .ofY = sideOf(y),
+              .x = addressIn(part, x),
+              .y = addressIn(part, y)};
+  for (int l = 0; l < layers(); ++l)
+    tiles.layers[l] = {layers_[l].weights, layers_[l].biases, static_cast<std::uint32_t>(in(l)),
+                       static_cast<std::uint32_t>(out(l))};
+  const Index grid = std::min(tiles.tiles, blocks);
+  tiles.rounds = static_cast<std::int32_t>((tiles.tiles + grid - 1) / grid);
+  if constexpr (kHasDevice)
+    device::eachThreadBlock(context_.stream(), grid, tiles);
+}
+
+template <class T>
 void DeviceColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
                                  const PointArray<T>& y) {
+  if (isNarrow())
+    return eachPart(box, sliceElements, [&](const Part& part) { forwardNarrow(part, x, y); });
   eachPart(box, forwardPoints_, [&](const Part& part) {
     T* const levels = context_.scratch<T>(scratch_);
     Rows<const T> h = rowsOf(part, x, in(0), levels);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The perceptron of column_mlp.hpp on the device: at each point of a box, h_{l+1} = f(W_l h_l +
-// b_l) for the layers l. The box is divided into parts that fit into the scratch memory, and each
-// layer is a matrix product over the points of a part. The adjoint recomputes the hidden layers.
-// ColumnMlp calls this class with its own arguments if its context is on the device.
+// b_l) for the layers l. Narrow layers with a usual activation are evaluated by one kernel
+// (functors/column_mlp.hpp). Otherwise, and for derivatives, the box is divided into parts that fit
+// into the scratch memory, and each layer is a matrix product over the points of a part. The
+// adjoint recomputes the hidden layers. ColumnMlp calls this class with its own arguments if its
+// context is on the device.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"
@@ -58,6 +60,9 @@ private:
   // a copy at `copy`.
   Rows<const T> rowsOf(const Part& part, const PointArray<const T>& from, Index channels,
                        T* copy) const;
+  // All layers of a part by one kernel, if they are narrow.
+  bool isNarrow() const;
+  void forwardNarrow(const Part& part, const PointArray<const T>& x, const PointArray<T>& y) const;
   // z = W h + b, or z += W h + b if `adds`; b can be null.
   void apply(int layer, const LayerNumbers<const T>& numbers, Rows<const T> h, Index points,
              bool adds, Rows<T> z) const;
@@ -75,7 +80,8 @@ private:
   std::vector<Index> valueAt_, beforeAt_; // offsets in channels of points_ elements each
   Index spareAt_[2];
   Index points_ = 0; // maximum number of points of a part
-  // The same for the forward pass, whose scratch are the values of two layers, and their size.
+  // The same for the forward pass by products, whose scratch are the values of two layers, and
+  // their size.
   Index forwardPoints_ = 0, levelElements_ = 0;
   Index scratch_ = 0; // offset of these arrays in the context's scratch
 };
