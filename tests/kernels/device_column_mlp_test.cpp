@@ -33,23 +33,37 @@ struct Perceptron {
   }
 };
 
-// Evaluates the perceptron, and records its outputs with the gaps between them.
+// Evaluates the perceptron, and records its outputs with the gaps between them; then dx and the
+// gradients of the adjoint, with and without dx.
 template <class T>
 void evaluate(Arrays<T>& on, const Perceptron& p) {
   Draw draw(7);
   ColumnMlp<T> mlp(p.widths, p.function, on.contextPointer());
+  std::vector<LayerNumbers<T>> gradients;
   for (std::size_t l = 0; l + 1 < p.widths.size(); ++l) {
     const Index in = p.widths[l], out = p.widths[l + 1];
     const double size = 1 / std::sqrt(double(in));
     const T* const weights = on.copyOf(draw.reals<T>(in * out, -size, size));
     const T* const biases = on.copyOf(draw.reals<T>(out, -0.5, 0.5));
     mlp.setLayer(int(l), {weights, p.hasBiases ? biases : nullptr});
+    gradients.push_back({on.newArray(in * out), p.hasBiases ? on.newArray(out) : nullptr});
   }
   const Index in = p.widths.front(), out = p.widths.back();
+  const PointBox box{2, {p.rows, p.columns}};
   const T* const x = on.copyOf(draw.reals<T>(p.elements(in), -2, 2));
-  T* const y = on.newArray(p.elements(out));
-  mlp.forward({2, {p.rows, p.columns}}, p.arrayOf(x, in), p.arrayOf(y, out));
+  const T* const dy = on.copyOf(draw.reals<T>(p.elements(out), -0.1, 0.1));
+  T *const y = on.newArray(p.elements(out)), *const dx = on.newArray(p.elements(in));
+  mlp.forward(box, p.arrayOf(x, in), p.arrayOf(y, out));
   on.record(y, p.elements(out));
+  for (T* const to : {dx, static_cast<T*>(nullptr)}) {
+    mlp.adjoint(box, p.arrayOf(x, in), p.arrayOf(dy, out), p.arrayOf(to, in), gradients);
+    on.record(dx, p.elements(in));
+    for (std::size_t l = 0; l < gradients.size(); ++l) {
+      on.record(gradients[l].weights, p.widths[l] * p.widths[l + 1]);
+      if (p.hasBiases)
+        on.record(gradients[l].biases, p.widths[l + 1]);
+    }
+  }
 }
 
 } // namespace
@@ -66,14 +80,18 @@ TYPED_TEST(DeviceColumns, AreThoseOfTheHost) {
                                          {128, 128, 3},
                                          {2, 130, 2}, // wider than one kernel has
                                          {2, 3, 3, 3, 3, 3, 3, 3, 3, 2}}; // with more layers
-  bool isLast = false, hasBiases = false;
+  const auto check = [](const std::vector<Index>& widths, const PointwiseFunction& function,
+                        bool hasBiases, bool channelsLast) {
+    SCOPED_TRACE(int(function.kind));
+    const Perceptron p{widths, function, 3, 29, hasBiases, channelsLast};
+    expectSame<TypeParam>([&](Arrays<TypeParam>& on) { evaluate(on, p); });
+  };
   for (const PointwiseFunction& function : functions)
-    for (const std::vector<Index>& widths : networks) {
-      SCOPED_TRACE(int(function.kind));
-      isLast = !isLast;
-      hasBiases = isLast ? !hasBiases : hasBiases;
-      const Perceptron p{widths, function, 3, 29, hasBiases, isLast};
-      expectSame<TypeParam>([&](Arrays<TypeParam>& on) { evaluate(on, p); });
+    check({3, 33, 5}, function, true, false);
+  for (const std::vector<Index>& widths : networks)
+    for (const bool isLast : {false, true}) {
+      check(widths, Pointwise::Tanh, !isLast, isLast);
+      check(widths, Pointwise::Gelu, isLast, isLast);
     }
 }
 

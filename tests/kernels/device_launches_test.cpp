@@ -100,9 +100,10 @@ TEST(DevicePerceptron, ReadsAndWritesChannelsInPlace) {
   }
 }
 
-// The adjoint of the same perceptron: dx and the gradients are those of the host. A part takes two
-// products and two sums for the gradients, two products for the cotangents, and the hidden layer
-// again with its bias, its activation and its derivative; copies are needed only as above.
+// The adjoint of the same perceptron: dx and the gradients are those of the host. With the tanh one
+// kernel computes the hidden layer again, one the cotangents, and two products and two sums the
+// gradients. With the sine there are two products for the cotangents, and the hidden layer is a
+// bias, a product, an activation and its derivative; copies are needed only as above.
 TEST(DevicePerceptron, AdjointReadsAndWritesChannelsInPlace) {
   constexpr Index kPoints = 40'000, kIn = 3, kHidden = 5, kOut = 2;
   constexpr Index kWeights = kIn * kHidden + kHidden * kOut, kBiases = kHidden + kOut;
@@ -110,11 +111,20 @@ TEST(DevicePerceptron, AdjointReadsAndWritesChannelsInPlace) {
   const auto x = draw.reals<double>(kIn * kPoints, -1, 1),
              dy = draw.reals<double>(kOut * kPoints, -1, 1),
              w = draw.reals<double>(kWeights, -1, 1), b = draw.reals<double>(kBiases, -1, 1);
-  for (const bool isChannelsFirst : {true, false}) {
-    const auto run = [&](const KernelContextPtr& context, const double* in, const double* dOut,
+  const struct {
+    Pointwise function;
+    bool isChannelsFirst;
+    std::uint64_t kernels, libraries;
+  } cases[] = {{Pointwise::Tanh, true, 6, 2},
+               {Pointwise::Tanh, false, 6, 2},
+               {Pointwise::Sine, true, 7, 5},
+               {Pointwise::Sine, false, 10, 5}};
+  for (const auto& [function, isChannelsFirst, kernels, libraries] : cases) {
+    const auto run = [&, function = function, isChannelsFirst = isChannelsFirst](
+                         const KernelContextPtr& context, const double* in, const double* dOut,
                          const double* weights, const double* biases, double* dIn, double* dw,
                          double* db) {
-      ColumnMlp<double> mlp({kIn, kHidden, kOut}, PointwiseFunction(Pointwise::Tanh), context);
+      ColumnMlp<double> mlp({kIn, kHidden, kOut}, PointwiseFunction(function), context);
       mlp.setLayer(0, {weights, biases});
       mlp.setLayer(1, {weights + kIn * kHidden, biases + kHidden});
       const auto arrayOf = [&](auto* first, Index channels) {
@@ -136,8 +146,8 @@ TEST(DevicePerceptron, AdjointReadsAndWritesChannelsInPlace) {
     run(deviceContext(), in.data(), dOut.data(), weights.data(), biases.data(), dIn.data(),
         dWeights.data(), dBiases.data());
     // A sum over so many points takes two kernels.
-    EXPECT_EQ(tenonStandinCalls().kernels - before.kernels, isChannelsFirst ? 7u : 10u);
-    EXPECT_EQ(tenonStandinCalls().libraries - before.libraries, 5u);
+    EXPECT_EQ(tenonStandinCalls().kernels - before.kernels, kernels);
+    EXPECT_EQ(tenonStandinCalls().libraries - before.libraries, libraries);
     const auto expectSame = [](const DeviceCopy<double>& found, const std::vector<double>& want) {
       std::vector<double> values(want.size());
       found.fetch(values.data());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The perceptron of products/column_mlp.hpp on the device, all layers in one kernel: a thread block
 // keeps the channels of a tile of points in its shared memory from the first layer to the last, and
-// reads and writes the arrays of tensors once. The sum of an output begins with the bias and goes
-// over the inputs in order, so the results at a point do not depend on the other points.
+// reads and writes the arrays of tensors once. The same kernel takes cotangents through the layers,
+// from the last one to the first. The sum of an output begins with the bias and goes over the
+// inputs in order, so the results at a point do not depend on the other points.
 #pragma once
 
 #include "kernels/functors/pointwise.hpp"
@@ -35,29 +36,42 @@ struct SelectedActivation {
       return false;
     }
   }
-  template <class T>
-  TENON_DEVICE T value(T x) const {
+  // Calls visit(functor) with the functor of the function.
+  template <class Visit>
+  TENON_DEVICE auto with(const Visit& visit) const {
     using namespace pointwise;
     switch (kind) {
     case Pointwise::Relu:
-      return Relu::value(x);
+      return visit(Relu{});
     case Pointwise::Tanh:
-      return Tanh::value(x);
+      return visit(Tanh{});
     case Pointwise::Sigmoid:
-      return Sigmoid::value(x);
+      return visit(Sigmoid{});
     case Pointwise::LeakyRelu:
-      return LeakyRelu{parameter}.value(x);
+      return visit(LeakyRelu{parameter});
     case Pointwise::Elu:
-      return Elu{parameter}.value(x);
+      return visit(Elu{parameter});
     case Pointwise::Gelu:
-      return Gelu::value(x);
+      return visit(Gelu{});
     case Pointwise::GeluTanh:
-      return GeluTanh::value(x);
+      return visit(GeluTanh{});
     case Pointwise::Silu:
-      return Silu::value(x);
+      return visit(Silu{});
     default:
-      return Softplus::value(x);
+      return visit(Softplus{});
     }
+  }
+  // Whether the derivative needs the argument of the function, rather than its value.
+  bool readsArgument() const {
+    return with([](const auto& f) { return f.kReads == pointwise::Reads::Argument; });
+  }
+  template <class T>
+  TENON_DEVICE T value(T x) const {
+    return with([x](const auto& f) { return f.value(x); });
+  }
+  template <class T>
+  TENON_DEVICE T derivative(T point, T v) const {
+    return with([point, v](const auto& f) { return f.derivative(point, v); });
   }
 };
 
@@ -68,9 +82,9 @@ template <class T>
 struct ColumnMlpTiles {
   static constexpr int kMaxLayers = 8;
   static constexpr Index kMaxWidth = 128;
-  // A thread computes kOutputs outputs of kPoints points: each number that it loads enters four
-  // products.
-  static constexpr unsigned kOutputs = 4, kPoints = 4;
+  // A thread computes kRows rows of a layer at kPoints points: each number that it loads enters
+  // four products.
+  static constexpr unsigned kRows = 4, kPoints = 4;
   static constexpr unsigned kMinTile = 16, kMaxTile = 128;     // points
   static constexpr unsigned kNumbers = (1U << 14) / sizeof(T); // of a level: 16 KiB
 
@@ -78,9 +92,15 @@ struct ColumnMlpTiles {
     T levels[2][kNumbers];              // [channel, point] before and after a layer, alternately
     Index from[kMaxTile], to[kMaxTile]; // offsets of the points in x and y
   };
+  // row r = bias r + the sum over t of weights[r stepOfRows + t stepOfTerms] times channel t, then
+  // the activation, or its derivative at the numbers `at` times the row. `before` and `after` get
+  // the rows before and after that. These three are matrices [row, point], and can be null.
   struct Layer {
     const T *weights, *biases; // biases can be null
-    std::uint32_t in, out;
+    T *before, *after;
+    const T* at;
+    std::uint32_t terms, rows, stepOfTerms, stepOfRows;
+    enum : std::int32_t { None, Value, Derivative } function;
   };
   // An array: the stride of channels, and whether neighbouring threads access neighbouring channels
   // rather than points.
@@ -92,12 +112,14 @@ struct ColumnMlpTiles {
   Layer layers[kMaxLayers];
   std::int32_t count, rounds; // numbers of layers, and of tiles of a thread block at most
   SelectedActivation activation;
-  ElementOffsets<2> points; // the offset of a point in x and y
+  // The offset of a point in x and y.
+  ElementOffsets<2> points{/*rank=*/0, nullptr, {nullptr, nullptr}};
   Index tiles;
   std::uint32_t tile; // points of a tile, a power of two
   Side ofX, ofY;
   const T* x;
-  T* y;
+  T* copyOfX; // the matrix [channel, point], or null
+  T* y;       // can be null
 
   TENON_DEVICE int phases() const { return rounds * phasesOfTile(); }
   TENON_DEVICE void operator()(int phase, const GridThread& p, Shared& shared) const {
@@ -105,25 +127,30 @@ struct ColumnMlpTiles {
     if (number >= tiles)
       return;
     const Index first = number * tile, left = points.count() - first;
-    const auto valid = static_cast<std::uint32_t>(left < tile ? left : tile);
+    const Range range{first, static_cast<std::uint32_t>(left < tile ? left : tile)};
     const int step = phase % phasesOfTile(), layer = step - 2;
     if (step == 0)
-      findOffsets(p, first, valid, shared);
+      findOffsets(p, range, shared);
     else if (step == 1)
-      load(p, valid, shared);
+      load(p, range, shared);
     else if (layer < count)
-      apply(p, layer, shared.levels[layer % 2], shared.levels[1 - layer % 2]);
-    else
-      store(p, valid, shared);
+      apply(p, range, layers[layer], shared.levels[layer % 2], shared.levels[1 - layer % 2]);
+    else if (y)
+      store(p, range, shared);
   }
 
 private:
+  // The points of a tile.
+  struct Range {
+    Index first;
+    std::uint32_t valid;
+  };
+
   TENON_DEVICE int phasesOfTile() const { return count + 3; }
 
-  TENON_DEVICE void findOffsets(const GridThread& p, Index first, std::uint32_t valid,
-                                Shared& shared) const {
-    for (std::uint32_t i = p.thread; i < valid; i += p.threads) {
-      const auto offsets = points(first + i);
+  TENON_DEVICE void findOffsets(const GridThread& p, const Range& range, Shared& shared) const {
+    for (std::uint32_t i = p.thread; i < range.valid; i += p.threads) {
+      const auto offsets = points(range.first + i);
       shared.from[i] = offsets.of[0];
       shared.to[i] = offsets.of[1];
     }
@@ -139,73 +166,93 @@ private:
       else
         visit(i / tile, i % tile);
   }
+  // The place of a tile's element in a matrix [channel, point].
+  TENON_DEVICE Index placeOf(const Range& range, std::uint32_t channel, std::uint32_t point) const {
+    return channel * points.count() + range.first + point;
+  }
   // Points beyond the last one are copies of it, which raise no other floating-point exceptions.
-  TENON_DEVICE void load(const GridThread& p, std::uint32_t valid, Shared& shared) const {
-    eachOfTile(p, ofX, layers[0].in, [&](std::uint32_t channel, std::uint32_t point) {
-      shared.levels[0][channel * tile + point] =
-          x[shared.from[point < valid ? point : valid - 1] + channel * ofX.channel];
+  TENON_DEVICE void load(const GridThread& p, const Range& range, Shared& shared) const {
+    eachOfTile(p, ofX, layers[0].terms, [&](std::uint32_t channel, std::uint32_t point) {
+      const std::uint32_t from = point < range.valid ? point : range.valid - 1;
+      const T number = x[shared.from[from] + channel * ofX.channel];
+      shared.levels[0][channel * tile + point] = number;
+      if (copyOfX && point < range.valid)
+        copyOfX[placeOf(range, channel, point)] = number;
     });
   }
-  TENON_DEVICE void store(const GridThread& p, std::uint32_t valid, Shared& shared) const {
+  TENON_DEVICE void store(const GridThread& p, const Range& range, Shared& shared) const {
     const T* const last = shared.levels[count % 2];
-    eachOfTile(p, ofY, layers[count - 1].out, [&](std::uint32_t channel, std::uint32_t point) {
-      if (point < valid)
+    eachOfTile(p, ofY, layers[count - 1].rows, [&](std::uint32_t channel, std::uint32_t point) {
+      if (point < range.valid)
         y[shared.to[point] + channel * ofY.channel] = last[channel * tile + point];
     });
   }
 
-  TENON_DEVICE void apply(const GridThread& p, int number, const T* from, T* to) const {
-    const Layer& layer = layers[number];
-    const std::uint32_t groups = tile / kPoints,
-                        items = (layer.out + kOutputs - 1) / kOutputs * groups;
+  TENON_DEVICE void apply(const GridThread& p, const Range& range, const Layer& layer,
+                          const T* from, T* to) const {
+    const std::uint32_t groups = tile / kPoints, items = (layer.rows + kRows - 1) / kRows * groups;
     TENON_KEEP_LOOP
     for (std::uint32_t item = p.thread; item < items; item += p.threads) {
-      const std::uint32_t output = item / groups * kOutputs, point = item % groups;
-      sum(layer, output, from + point, to + point, groups);
+      const std::uint32_t row = item / groups * kRows, point = item % groups;
+      sum(layer, row, from + point, to + point, groups);
+      if (layer.function == Layer::None)
+        continue;
       // The loop is not unrolled, and so has the functions once.
       TENON_KEEP_LOOP
-      for (std::uint32_t k = 0; number + 1 < count && k < kOutputs * kPoints; ++k)
-        if (const std::uint32_t row = output + k / kPoints; row < layer.out) {
-          T& value = to[row * tile + point + k % kPoints * groups];
-          value = activation.value(value);
-        }
+      for (std::uint32_t k = 0; k < kRows * kPoints; ++k)
+        applyFunction(range, layer, row + k / kPoints, point + k % kPoints * groups, to);
     }
   }
-  // Outputs from `output` on, of points that are `apart` elements apart.
-  TENON_DEVICE void sum(const Layer& layer, std::uint32_t output, const T* from, T* to,
+  TENON_DEVICE void applyFunction(const Range& range, const Layer& layer, std::uint32_t row,
+                                  std::uint32_t point, T* to) const {
+    if (row >= layer.rows)
+      return;
+    T& number = to[row * tile + point];
+    const Index place = placeOf(range, row, point < range.valid ? point : range.valid - 1);
+    const T before = number, after = layer.function == Layer::Value
+                                         ? activation.value(before)
+                                         : activation.derivative(layer.at[place], before);
+    number = after;
+    if (layer.before && point < range.valid)
+      layer.before[place] = before;
+    if (layer.after && point < range.valid)
+      layer.after[place] = after;
+  }
+  // The rows from `row` on, at points that are `apart` elements apart.
+  TENON_DEVICE void sum(const Layer& layer, std::uint32_t row, const T* from, T* to,
                         std::uint32_t apart) const {
-    const T* rows[kOutputs];
-    T sums[kOutputs][kPoints];
+    const T* weights[kRows];
+    T sums[kRows][kPoints];
     TENON_UNROLL
-    for (unsigned r = 0; r < kOutputs; ++r) {
+    for (unsigned r = 0; r < kRows; ++r) {
       // Rows beyond the last one are the last one, and not stored.
-      const std::uint32_t row = output + r < layer.out ? output + r : layer.out - 1;
-      rows[r] = layer.weights + Index(row) * layer.in;
-      const T bias = layer.biases ? layer.biases[row] : T(0);
+      const std::uint32_t at = row + r < layer.rows ? row + r : layer.rows - 1;
+      weights[r] = layer.weights + at * layer.stepOfRows;
+      const T bias = layer.biases ? layer.biases[at] : T(0);
       TENON_UNROLL
       for (unsigned k = 0; k < kPoints; ++k)
         sums[r][k] = bias;
     }
     TENON_KEEP_LOOP
-    for (std::uint32_t i = 0; i < layer.in; ++i, from += tile) {
-      T h[kPoints];
+    for (std::uint32_t t = 0; t < layer.terms; ++t, from += tile) {
+      T channel[kPoints];
       TENON_UNROLL
       for (unsigned k = 0; k < kPoints; ++k)
-        h[k] = from[k * apart];
+        channel[k] = from[k * apart];
       TENON_UNROLL
-      for (unsigned r = 0; r < kOutputs; ++r) {
-        const T weight = rows[r][i];
+      for (unsigned r = 0; r < kRows; ++r) {
+        const T weight = weights[r][t * layer.stepOfTerms];
         TENON_UNROLL
         for (unsigned k = 0; k < kPoints; ++k)
-          sums[r][k] += weight * h[k];
+          sums[r][k] += weight * channel[k];
       }
     }
     TENON_UNROLL
-    for (unsigned r = 0; r < kOutputs; ++r) {
+    for (unsigned r = 0; r < kRows; ++r) {
       TENON_UNROLL
       for (unsigned k = 0; k < kPoints; ++k)
-        if (output + r < layer.out)
-          to[(output + r) * tile + k * apart] = sums[r][k];
+        if (row + r < layer.rows)
+          to[(row + r) * tile + k * apart] = sums[r][k];
     }
   }
 };
