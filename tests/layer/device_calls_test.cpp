@@ -165,6 +165,21 @@ TEST_P(DeviceCalls, AreThoseOfTheTable) {
   expectAtMost(countedIn(adjoint), c.adjoint, "adjoint");
 }
 
+// Narrow layers are one kernel; wider ones are products.
+TEST(DeviceColumns, AreDescribedAsTheyAreEvaluated) {
+  const struct {
+    Index hidden;
+    const char* text;
+  } cases[] = {{64, "fused over tiles of points"}, {200, "matrix products"}};
+  for (const auto& [hidden, text] : cases) {
+    const Ref<Layer> layer = newLayer(world(), "columnmlp");
+    layer->set("widths", std::vector<Index>{3, hidden, 2});
+    layer->setSpace(Space::Device);
+    layer->setUp(test::onWorld({1, 3, 7}, "B"));
+    EXPECT_NE(layer->describe().find(text), std::string::npos) << layer->describe();
+  }
+}
+
 // A residual network of five convolutions, whose halos are filled within the process, after two
 // applications.
 struct Residual {

@@ -19,6 +19,8 @@ public:
   DeviceColumnMlp(std::vector<Index> widths, const PointwiseFunction& activation,
                   KernelContext& context);
 
+  // Whether one kernel evaluates all layers.
+  bool isNarrow() const;
   void setLayer(int layer, const LayerNumbers<const T>& numbers) { layers_[layer] = numbers; }
   void forward(const PointBox& box, const PointArray<const T>& x, const PointArray<T>& y);
   void tangent(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dx,
@@ -62,11 +64,9 @@ private:
   // a copy at `copy`.
   Rows<const T> rowsOf(const Part& part, const PointArray<const T>& from, Index channels,
                        T* copy) const;
-  // Whether one kernel can evaluate all layers, and needs the arguments of activations for the
-  // adjoint; a layer of it that computes values, and one that computes the cotangents of its
-  // inputs.
+  // For the kernel of narrow layers: whether the adjoint needs the arguments of activations; a layer
+  // that computes values, and one that computes the cotangents of its inputs.
   using Tiles = functors::ColumnMlpTiles<T>;
-  bool isNarrow() const;
   bool readsArgument() const;
   typename Tiles::Layer valuesOf(int layer) const;
   typename Tiles::Layer cotangentsOf(int layer) const;
