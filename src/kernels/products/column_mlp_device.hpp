@@ -64,8 +64,8 @@ private:
   // a copy at `copy`.
   Rows<const T> rowsOf(const Part& part, const PointArray<const T>& from, Index channels,
                        T* copy) const;
-  // For the kernel of narrow layers: whether the adjoint needs the arguments of activations; a layer
-  // that computes values, and one that computes the cotangents of its inputs.
+  // For the kernel of narrow layers: whether the adjoint needs the arguments of activations; a
+  // layer that computes values, and one that computes the cotangents of its inputs.
   using Tiles = functors::ColumnMlpTiles<T>;
   bool readsArgument() const;
   typename Tiles::Layer valuesOf(int layer) const;
