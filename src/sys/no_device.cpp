@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Definitions for a build without CUDA. There is no device, so only get(), the texts and the static
 // queries can be called; all other functions need a Device or a Stream, which cannot exist. They
-// are defined, and throw, so callers need no conditional code. The classes are in device.hpp and
-// device_group.hpp.
+// are defined, and throw, so callers need no conditional code. The declarations are in device.hpp,
+// device_addresses.hpp and device_group.hpp.
+#include "sys/device_addresses.hpp"
 #include "sys/device_group.hpp"
 
 namespace tenon {
@@ -68,6 +69,9 @@ std::string Device::toolkitVersion() {
 }
 std::string Device::list() {
   return std::string("no device: ") + kReason + "\n";
+}
+std::vector<Index> deviceAddresses() {
+  return {};
 }
 std::shared_ptr<MemorySource> Device::memory(const Stream&) {
   refuse();

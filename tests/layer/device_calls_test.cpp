@@ -85,7 +85,7 @@ Ref<Layer> messages() {
 std::vector<Case> cases() {
   return {
       {"perceptron", {32, 64}, perceptron, {5, 3, 0, 0, 0}, {5, 6, 0, 0, 0}},
-      {"column MLP", {1, 8, 100, 100}, columns, {5, 3, 0, 0, 0}, {12, 8, 0, 0, 0}},
+      {"column MLP", {1, 8, 100, 100}, columns, {1, 0, 0, 0, 0}, {8, 3, 0, 0, 0}},
       {"LeNet-5",
        {8, 1, 28, 28},
        [] { return test::lenet5(world()); },
@@ -108,7 +108,7 @@ std::vector<Case> cases() {
        {21, 16, 0, 0, 0}},
       {"normalised", {2, 4, 16, 16}, normalised, {12, 2, 0, 0, 0}, {12, 4, 0, 0, 0}},
       {"spectral", {2, 4, 16, 16}, spectral, {16, 8, 0, 0, 0}, {18, 8, 0, 0, 0}},
-      {"messages", {Index(mesh().targets.size()), 3}, messages, {10, 2, 0, 0, 0}, {14, 5, 0, 0, 0}},
+      {"messages", {Index(mesh().targets.size()), 3}, messages, {6, 0, 0, 0, 0}, {10, 2, 0, 0, 0}},
   };
 }
 
@@ -163,6 +163,21 @@ TEST_P(DeviceCalls, AreThoseOfTheTable) {
   }
   expectAtMost(countedIn(apply), c.apply, "Apply");
   expectAtMost(countedIn(adjoint), c.adjoint, "adjoint");
+}
+
+// Narrow layers are one kernel; wider ones are products.
+TEST(DeviceColumns, AreDescribedAsTheyAreEvaluated) {
+  const struct {
+    Index hidden;
+    const char* text;
+  } cases[] = {{64, "fused over tiles of points"}, {200, "matrix products"}};
+  for (const auto& [hidden, text] : cases) {
+    const Ref<Layer> layer = newLayer(world(), "columnmlp");
+    layer->set("widths", std::vector<Index>{3, hidden, 2});
+    layer->setSpace(Space::Device);
+    layer->setUp(test::onWorld({1, 3, 7}, "B"));
+    EXPECT_NE(layer->describe().find(text), std::string::npos) << layer->describe();
+  }
 }
 
 // A residual network of five convolutions, whose halos are filled within the process, after two

@@ -51,7 +51,7 @@ std::vector<Case> cases() {
 // host.
 std::uint64_t kernelsOf(LinearOp& op, Sense sense) {
   const Ends host(op, sense, 5);
-  fillRaw(*host.x, 5, /*integers=*/false); // numbers whose sums depend on the order
+  fillRaw(*host.x, 5, isInteger(op.domainType())); // sums of reals depend on the order
   const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
   act(op, sense, 1, *host.x, 0, *host.y);
   const auto synchronise = [&] { x->context().stream().synchronise(); };
@@ -83,7 +83,9 @@ TEST(DeviceLaunches, OfAHaloAreOneToPackAndOneToCombine) {
 
 // A mesh: each rank owns 20 nodes of three channels, and has ghosts of all others. The nodes that
 // other ranks need are packed by one kernel, and those that come from them are copied by another.
-TEST(DeviceLaunches, OfAHaloOfListsAreOneToPackAndOneToCopy) {
+// In the adjoint most nodes get contributions of several ranks, which are added in the order of the
+// ranks: one kernel adds those of all ranks before this one, and one those of all after it.
+TEST(DeviceLaunches, OfAHaloOfListsDoNotGrowWithTheNumberOfRanks) {
   constexpr Index kOwned = 20, kChannels = 3;
   const int ranks = world()->size(), rank = world()->rank();
   std::vector<Index> ids;
@@ -93,15 +95,18 @@ TEST(DeviceLaunches, OfAHaloOfListsAreOneToPackAndOneToCopy) {
     for (Index i = 0; other != rank && i < 7; ++i)
       ids.push_back(other * kOwned + (3 * i + rank) % kOwned);
   const IndexMapPtr map = makeIndexMapFromIds(*world(), kOwned, ids);
-  for (const Transport transport : {Transport::Auto, Transport::Messages}) {
+  const auto check = [&](Transport transport, TenonDataType type) {
     CarrierPolicy policy = CarrierPolicy::fromOptions(Space::Device);
     policy.transport = transport;
-    IndexMapOp op(world(), map, test::onLine({kOwned * ranks, kChannels}, "S0"), TENON_FLOAT32,
-                  policy);
+    IndexMapOp op(world(), map, test::onLine({kOwned * ranks, kChannels}, "S0"), type, policy);
     // The owned nodes are a box, which is copied by a kernel of its own.
     EXPECT_LE(kernelsOf(op, Sense::Forward), ranks > 1 ? 3u : 1u);
-    EXPECT_LE(kernelsOf(op, Sense::Adjoint), ranks > 1 ? 2u + 2u * Index(ranks) : 3u);
-  }
+    // The adjoint packs, clears the nodes, and adds this rank's own ones too.
+    EXPECT_LE(kernelsOf(op, Sense::Adjoint), 3u + (rank > 0) + (rank < ranks - 1));
+  };
+  for (const Transport transport : {Transport::Auto, Transport::Messages})
+    for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64, TENON_INT32, TENON_INT64})
+      check(transport, type);
 }
 
 // In a sum over all ranks, one kernel reads all contributions and writes each element once.
@@ -113,6 +118,37 @@ TEST(DeviceLaunches, OfASumAreOneForAllRanks) {
                                         test::onLine({40, 30}, "B"), TENON_FLOAT64, policy);
   // The first contribution covers the target and can be copied by another kernel.
   EXPECT_LE(kernelsOf(*op, Sense::Forward), packs + 2);
+}
+
+// What several ranks of the node receive, as in a sum of all arrays and in a gather, is packed
+// once: the memory of a rank is two buffers for it, however many ranks there are.
+TEST(DeviceLanes, HaveOnePieceForTheReceiversOfTheSameElements) {
+  constexpr Index kBytes = 40 * 32 * sizeof(double); // a quarter has whole cache lines of a device
+  const int ranks = world()->size();
+  MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+  policy.route.mode = RouteMode::Exchange;
+  policy.carrier.transport = Transport::Auto;
+  const auto bytesOf = [&](const char* from, const char* to) {
+    const LinearOpRef op = makeConversion(world(), test::onLine({40, 32}, from),
+                                          test::onLine({40, 32}, to), TENON_FLOAT64, policy);
+    const auto actOn = [&](Sense sense) {
+      const Ends host(*op, sense, 5);
+      const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
+      act(*op, sense, 1, *x, 0, *y);
+    };
+    actOn(Sense::Forward);
+    actOn(Sense::Adjoint);
+    const Index bytes = op->bufferBytes();
+    kernelsOf(*op, Sense::Forward); // compares values with those of the host, whose lanes it makes
+    kernelsOf(*op, Sense::Adjoint);
+    return bytes;
+  };
+  if (ranks == 1)
+    return;
+  // The adjoint is the same sum.
+  EXPECT_EQ(bytesOf("P", "B"), 2 * 2 * kBytes);
+  // In the adjoint of a gather each rank sends every other rank other elements.
+  EXPECT_EQ(bytesOf("S0", "B"), 2 * kBytes / ranks + 2 * (kBytes - kBytes / ranks));
 }
 
 // Messages through the host: to send them, the host does not wait for copies of messages that it

@@ -297,8 +297,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
                                                       : 0;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
+  properties->pciBusID = device;
   std::strcpy(properties->name, "stand-in");
   properties->major = modelOfDevice() == "A100" ? 8 : 9;
   properties->totalGlobalMem = std::size_t(80) << 30;

@@ -6,7 +6,10 @@
 // needed because opening can succeed and still map other memory.
 #include "comm/memory/device_arena.hpp"
 
+#include "sys/device_addresses.hpp"
 #include "sys/options/options.hpp"
+#include "sys/text/output.hpp"
+#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace tenon {
 
@@ -171,11 +175,43 @@ void fillWithNewNumbers(Sample& sample, int rank) {
     word = static_cast<std::uint64_t>(rank) << 32 | ++next;
 }
 
+// Whether one of the ranks uses the device with this address.
+bool isUsed(Index address, std::span<const Index> used) {
+  return std::ranges::find(used, address) != used.end();
+}
+
+// Prints a note, once in a process, if two ranks of the node use one device, and a device that the
+// second one sees is used by none. Collective over the node.
+void noteSharedDevice(const Node& node) {
+  std::vector<Index> visible, used(static_cast<std::size_t>(node.size), -1); // by rank
+  try {
+    visible = deviceAddresses();
+    used[node.rank] = visible.at(Device::get().number());
+  } catch (...) { // Without a device or memory: the trials below report the reason.
+  }
+  checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, used.data(), sizeof(Index), MPI_BYTE,
+                         node.comm),
+           "MPI_Allgather");
+  const std::span<const Index> all(used);
+  int first = 0; // The first rank whose device a rank before it has too.
+  while (first < node.size && (used[first] < 0 || !isUsed(used[first], all.first(first))))
+    ++first;
+  const auto free =
+      std::ranges::find_if(visible, [&](Index device) { return !isUsed(device, all); });
+  static std::atomic<bool> isNoted = false;
+  if (node.rank == first && free != visible.end() && !isNoted.exchange(true))
+    printError(
+        fmt::format("Tenon: two of the {} on a node use CUDA device {}, and none of them uses "
+                    "device {}; let the launcher bind ranks to devices, or set -tenon_device\n",
+                    counted(node.size, "rank"), Device::get().number(), free - visible.begin()));
+}
+
 } // namespace
 
 DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::shared_ptr<SharedArena>& host,
                                     const std::string& whyNoHost) {
   const Node node(comm);
+  noteSharedDevice(node);
   // Device memory also needs shared host memory, where the counters of its lanes are.
   if (!host)
     return {.reason = whyNoHost};

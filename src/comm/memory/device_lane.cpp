@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lanes between devices (device_lane.hpp): allocation by the sender, opening by the receiver. If
+// Lanes between devices (device_lane.hpp): allocation by the sender, opening by the receivers. If
 // the sender is destroyed while a receiver can still be reading, its memory moves to a list of the
-// process, and is freed when a later lane is created after the receiver has released it.
+// process, and is freed when a later lane is created after all receivers have released it.
 #include "comm/memory/device_lane.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ public:
     const std::lock_guard lock(mutex_);
     for (auto lane = lanes_.begin(); lane != lanes_.end();) {
       const auto next = std::next(lane);
-      if (lane->turns.isDrained())
+      if (lane->isDrained())
         drained.splice(drained.end(), lanes_, lane);
       lane = next;
     }
@@ -57,13 +57,13 @@ OrphanedLanes& orphanedLanes() {
 
 } // namespace
 
-SendDeviceLane::Memory::Memory(const Communicator& comm, int count, const std::string& owner)
-    : turns(comm.arena(), kNoData, count, owner) {}
-
-SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner)
+SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, std::size_t receivers,
+                               const std::string& owner)
     : arena_(comm.deviceArena().arena), bufferBytes_(bufferBytesOf(bytes)) {
-  memory_.emplace_back(comm, kBuffers, owner);
-  if (!memory().turns.exists())
+  std::list<SendLane>& turns = memory_.emplace_back().turns;
+  while (turns.size() < receivers)
+    turns.emplace_back(comm.arena(), kNoData, kBuffers, owner);
+  if (!std::ranges::all_of(turns, &SendLane::exists))
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("{}: the memory that the ranks of the node share has no room for a "
                             "lane, through which they wait for each other's device memory; see "
@@ -73,16 +73,16 @@ SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std:
   // Memory that receivers have released by now can be used again.
   orphanedLanes().freeReleased();
   memory_.front().data =
-      Buffer(kBuffers * bufferBytes_, owner + " data for a rank of the node", arena_);
+      Buffer(kBuffers * bufferBytes_, owner + " data for ranks of the node", arena_);
 }
 
 SendDeviceLane::~SendDeviceLane() {
-  if (!memory_.empty() && !memory().turns.isDrained())
+  if (!memory_.empty() && !memory().isDrained())
     orphanedLanes().adopt(memory_);
 }
 
-DeviceLaneAddress SendDeviceLane::address() const {
-  return {.turns = memory().turns.address(),
+DeviceLaneAddress SendDeviceLane::address(std::size_t receiver) const {
+  return {.turns = turnsOf(receiver).address(),
           .data = arena_->placeOf(memory().data.data<std::byte>())};
 }
 

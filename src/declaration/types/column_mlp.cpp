@@ -111,9 +111,9 @@ public:
     logFlops(double(box.count()) * (again + hidden + weights + (dx[0] ? toInput : 0)));
   }
   std::string describe() const override {
-    return space_ == Space::Device ? "matrix products"
-                                   : fmt::format("fused over blocks of points ({})",
-                                                 instructionSetName(instructionSet()));
+    if (space_ == Space::Device)
+      return kernel_.isFusedOnDevice() ? "fused over tiles of points" : "matrix products";
+    return fmt::format("fused over blocks of points ({})", instructionSetName(instructionSet()));
   }
 
 private:

@@ -16,5 +16,9 @@ template void eachThreadBlock(const Stream&, Index, const AddSeveral<float>&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<double>&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<std::int64_t>&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<std::int32_t>&);
+template void eachElement(const Stream&, Index, const AddListed<float>&);
+template void eachElement(const Stream&, Index, const AddListed<double>&);
+template void eachElement(const Stream&, Index, const AddListed<std::int64_t>&);
+template void eachElement(const Stream&, Index, const AddListed<std::int32_t>&);
 
 } // namespace tenon::device

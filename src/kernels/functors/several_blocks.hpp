@@ -2,7 +2,8 @@
 // Device functors that copy or add several boxes in one launch (movement/block_queue.hpp). The
 // table of boxes is in the kernel's parameters, which are limited to 4 KiB (with every driver). The
 // grid is divided among the boxes: its thread blocks first[i], ..., first[i + 1] - 1 process box i.
-// Example: boxes with first = {0, 3, 4} have 3 thread blocks and 1 thread block.
+// Example: boxes with first = {0, 3, 4} have 3 thread blocks and 1 thread block. Boxes that are
+// added at the positions of lists divide the elements of the target instead.
 #pragma once
 
 #include "kernels/functors/block.hpp"
@@ -173,6 +174,61 @@ private:
       static_cast<Word*>(box.y)[box.to.offset(outer, entry, last)] =
           static_cast<const Word*>(box.x)[box.from.offset(outer, entry, last)];
     });
+  }
+};
+
+// The entries of several lists by their targets: row r is the target at position targets[r] of the
+// array, and the entries begins[r], ..., begins[r + 1] - 1 belong to it, in the order of the lists.
+// An entry has the number of its list in the upper 32 bits and its index in that list in the lower
+// ones. Example: the lists 0 = {7, 2} and 1 = {2} have the targets {2, 7}, begins = {0, 2, 3} and
+// the entries (0, 1), (1, 0), (0, 0).
+struct ListedSums {
+  const Index *targets, *begins, *entries;
+  Index rows; // of targets
+};
+
+// Boxes [outer, entries, inner] that are added to one array y at the positions of lists, with the
+// numbers first, ..., first + count - 1 in `sums`.
+struct AddedLists {
+  static constexpr int kMax = 64;
+  struct Source {
+    const void* x;
+    ListedBox::Side at;
+  };
+  ListedSums sums;
+  std::int32_t first = 0, count = 0;
+  void* y;
+  Index outer, step, inner; // strides of y
+  Divisor columns, rows;    // the extent of the inner dimension, and sums.rows
+  Source sources[kMax];
+};
+
+// Adds to an element of y the values of all boxes, in the order of the lists. A thread has an
+// element, so no two threads write it.
+template <class T>
+struct AddListed {
+  AddedLists lists;
+
+  TENON_DEVICE void operator()(Index element) const {
+    auto outer = static_cast<std::uint32_t>(element);
+    // Each division returns the remainder, and leaves the quotient in `outer`.
+    const std::uint32_t column = lists.columns.divide(outer), row = lists.rows.divide(outer);
+    T* const to = static_cast<T*>(lists.y) + outer * lists.outer +
+                  lists.sums.targets[row] * lists.step + column * lists.inner;
+    T sum = *to;
+    TENON_KEEP_LOOP
+    for (Index n = lists.sums.begins[row]; n < lists.sums.begins[row + 1]; ++n) {
+      const Index entry = lists.sums.entries[n];
+      // Lists before the first one have large numbers here.
+      const std::uint32_t box = static_cast<std::uint32_t>((entry >> 32) - lists.first);
+      if (box < static_cast<std::uint32_t>(lists.count)) {
+        const AddedLists::Source& source = lists.sources[box];
+        sum = AddTo{}(
+            sum, static_cast<const T*>(
+                     source.x)[source.at.offset(outer, static_cast<std::uint32_t>(entry), column)]);
+      }
+    }
+    *to = sum;
   }
 };
 

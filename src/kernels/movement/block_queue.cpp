@@ -211,7 +211,7 @@ bool BlockQueue::queueCopy(int rank, const Index* extent, const T* x, const Inde
   Block block = normaliseBlock(rank, extent, xs, ys);
   if (block.empty)
     return true;
-  if (tables_->adds.table.count > 0)
+  if (hasAdds())
     flush();
   if (!fitsCopy(block))
     return false;
@@ -253,7 +253,7 @@ bool BlockQueue::queueListed(int rank, const Index* extent, int dim, const T* x,
   const Index elements = elementsOf(rank, extent);
   if (elements == 0)
     return true;
-  if (tables_->adds.table.count > 0)
+  if (hasAdds())
     flush();
   const Merged outer(0, dim, extent, xs, ys), inner(dim + 1, rank, extent, xs, ys);
   if (!outer.isOne || !inner.isOne || from.dims != 1 || to.dims != 1 || elements > sliceElements)
@@ -284,6 +284,90 @@ void BlockQueue::copyListed(int rank, const Index* extent, int dim, const T* x, 
   listedAxpby<T>(context_, rank, extent, dim, T(1), nullptr, x, xs, from, T(0), y, ys, to);
 }
 
+namespace {
+
+ListedBlock listedBlock(int rank, const Index* extent, int dim, const void* x, const Index* xs,
+                        const ListedPlaces& from, void* y, const Index* ys,
+                        const ListedPlaces& to) {
+  ListedBlock block{.rank = rank,
+                    .dim = dim,
+                    .extent = {},
+                    .xs = {},
+                    .ys = {},
+                    .x = x,
+                    .y = y,
+                    .from = from,
+                    .to = to};
+  std::copy_n(extent, rank, block.extent);
+  std::copy_n(xs, rank, block.xs);
+  std::copy_n(ys, rank, block.ys);
+  return block;
+}
+
+// Whether a list is the next one of the queued lists, which are added to the same elements of y.
+bool continues(const functors::AddedLists& queued, const functors::AddedLists& next) {
+  return queued.count > 0 && queued.count < queued.kMax &&
+         queued.sums.entries == next.sums.entries && queued.first + queued.count == next.first &&
+         queued.y == next.y && queued.outer == next.outer && queued.step == next.step &&
+         queued.inner == next.inner && queued.columns.divisor() == next.columns.divisor();
+}
+
+} // namespace
+
+template <class T>
+void BlockQueue::runListedAdds(KernelContext& context, const ListedAdds& adds) {
+  if (adds.lists.count > 1) {
+    if constexpr (kHasDevice)
+      device::eachElement(context.stream(), adds.elements, functors::AddListed<T>{adds.lists});
+    return;
+  }
+  const ListedBlock& one = adds.one;
+  listedAxpby<T>(context, one.rank, one.extent, one.dim, T(1), nullptr,
+                 static_cast<const T*>(one.x), one.xs, one.from, T(1), static_cast<T*>(one.y),
+                 one.ys, one.to);
+}
+
+template <class T>
+bool BlockQueue::queueListedAdd(const ListedBlock& block, const functors::ListedSums& sums,
+                                int number) {
+  if (elementsOf(block.rank, block.extent) == 0)
+    return true;
+  const Merged outer(0, block.dim, block.extent, block.xs, block.ys),
+      inner(block.dim + 1, block.rank, block.extent, block.xs, block.ys);
+  const Index elements = outer.extent * sums.rows * inner.extent;
+  if (!outer.isOne || !inner.isOne || block.from.dims != 1 || block.to.dims != 1 ||
+      elements > sliceElements)
+    return false;
+  ListedAdds& adds = tables_->listedAdds;
+  functors::AddedLists next{.sums = sums,
+                            .first = number,
+                            .y = block.y,
+                            .outer = outer.b,
+                            .step = block.to.steps[0],
+                            .inner = inner.b,
+                            .columns = divisorOf(inner.extent),
+                            .rows = divisorOf(sums.rows),
+                            .sources = {}};
+  if (adds.run != runListedAdds<T> || adds.elements != elements || !continues(adds.lists, next)) {
+    flush();
+    adds = {.lists = next, .one = block, .elements = elements, .run = runListedAdds<T>};
+  }
+  adds.lists.sources[adds.lists.count++] = {block.x, sideOf(block.from, outer.a, inner.a)};
+  return true;
+}
+
+template <class T>
+void BlockQueue::addListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
+                           const ListedPlaces& from, T* y, const Index* ys, const ListedPlaces& to,
+                           const functors::ListedSums& sums, int number) {
+  if (isOnDevice(context_)) {
+    if (queueListedAdd<T>(listedBlock(rank, extent, dim, x, xs, from, y, ys, to), sums, number))
+      return;
+    flush();
+  }
+  listedAxpby<T>(context_, rank, extent, dim, T(1), nullptr, x, xs, from, T(1), y, ys, to);
+}
+
 template <class T>
 bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, const T* x,
                           const Index* xs, T* y, const Index* ys) {
@@ -294,7 +378,8 @@ bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, con
   const RunAdds run = runAdds<T>;
   // A table has one array y of one type, and copies that were queued before must come first.
   const bool differs = run != tables_->runAdds || !areAddedTo(adds, rank, y, ys);
-  const bool follows = tables_->copies.table.count > 0 || tables_->listed.table.count > 0;
+  const bool follows = tables_->copies.table.count > 0 || tables_->listed.table.count > 0 ||
+                       tables_->listedAdds.lists.count > 0;
   if (follows || table.count == table.kMax || differs)
     flush();
   if (!fitsAdd(rank, begin, extent, xs, ys))
@@ -328,7 +413,7 @@ void BlockQueue::add(int rank, const Index* begin, const Index* extent, const T*
 void BlockQueue::flush() {
   if (!tables_)
     return;
-  auto& [copies, listed, adds, runAdds] = *tables_;
+  auto& [copies, listed, adds, runAdds, listedAdds] = *tables_;
   const auto run = [&](auto& boxes) {
     if (boxes.table.count == 0)
       return;
@@ -342,6 +427,10 @@ void BlockQueue::flush() {
     runAdds(context_, adds);
     adds.table.count = 0;
   }
+  if (listedAdds.lists.count > 0) {
+    listedAdds.run(context_, listedAdds);
+    listedAdds.lists.count = 0;
+  }
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
@@ -350,6 +439,9 @@ void BlockQueue::flush() {
   template void BlockQueue::copyListed<T>(int, const Index*, int, const T*, const Index*,          \
                                           const ListedPlaces&, T*, const Index*,                   \
                                           const ListedPlaces&);                                    \
+  template void BlockQueue::addListed<T>(int, const Index*, int, const T*, const Index*,           \
+                                         const ListedPlaces&, T*, const Index*,                    \
+                                         const ListedPlaces&, const functors::ListedSums&, int);   \
   template void BlockQueue::add<T>(int, const Index*, const Index*, const T*, const Index*, T*,    \
                                    const Index*);
 TENON_INSTANTIATE(float)

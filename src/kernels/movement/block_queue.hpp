@@ -14,6 +14,15 @@
 
 namespace tenon {
 
+// A box x between whose entries and those of y elements are moved (listed_block.hpp), in the queue.
+struct ListedBlock {
+  int rank, dim;
+  Index extent[kMaxBlockRank], xs[kMaxBlockRank], ys[kMaxBlockRank];
+  const void* x;
+  void* y;
+  ListedPlaces from, to;
+};
+
 // Ranks, extents, strides and types are those of blockCombine(); results are bitwise identical to
 // it. Arrays must remain valid until flush(), when boxes are processed at the latest.
 class BlockQueue {
@@ -32,6 +41,13 @@ public:
   template <class T>
   void copyListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
                   const ListedPlaces& from, T* y, const Index* ys, const ListedPlaces& to);
+  // Its addition, with alpha = beta = 1 and no weights, where `to` is list `number` of `sums`.
+  // Lists with numbers that follow each other, added to the same array, are one kernel, and are
+  // added to each element in this order.
+  template <class T>
+  void addListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
+                 const ListedPlaces& from, T* y, const Index* ys, const ListedPlaces& to,
+                 const functors::ListedSums& sums, int number);
   // y[(begin + i) . ys] += x[i . xs]. Boxes can overlap in y; they are added in the order of the
   // calls.
   template <class T>
@@ -49,18 +65,36 @@ private:
   bool queueListed(int rank, const Index* extent, int dim, const T* x, const Index* xs,
                    const ListedPlaces& from, T* y, const Index* ys, const ListedPlaces& to);
   template <class T>
+  bool queueListedAdd(const ListedBlock& block, const functors::ListedSums& sums, int number);
+  template <class T>
   bool queueAdd(int rank, const Index* begin, const Index* extent, const T* x, const Index* xs,
                 T* y, const Index* ys);
 
   using RunAdds = void (*)(KernelContext&, const functors::AddedBoxes&);
+  struct ListedAdds;
+  using RunListedAdds = void (*)(KernelContext&, const ListedAdds&);
+  struct ListedAdds {
+    functors::AddedLists lists = {};
+    ListedBlock one = {}; // The first one, which a simpler kernel adds if no others follow.
+    Index elements = 0;
+    RunListedAdds run = nullptr; // for the element type
+  };
+  template <class T>
+  static void runListedAdds(KernelContext& context, const ListedAdds& adds);
 
-  // Boxes that are added are never in the queue together with others.
+  // Boxes that are added are never in the queue together with others, nor are those at listed
+  // positions together with those elsewhere.
   struct Tables {
     functors::CopySeveral copies = {};
     functors::CopyListed listed = {};
     functors::AddedBoxes adds = {};
     RunAdds runAdds = nullptr; // for the element type of the boxes in adds
+    ListedAdds listedAdds = {};
   };
+  // Whether there are boxes to be added in the queue, before which others cannot be queued.
+  bool hasAdds() const {
+    return tables_->adds.table.count > 0 || tables_->listedAdds.lists.count > 0;
+  }
 
   KernelContext& context_;
   std::optional<Tables> tables_; // only in a context of the device

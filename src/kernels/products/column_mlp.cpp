@@ -352,6 +352,11 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
 }
 
 template <class T>
+bool ColumnMlp<T>::isFusedOnDevice() const {
+  return device_ && device_->isNarrow();
+}
+
+template <class T>
 void ColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<T>& y) {
   if (device_)

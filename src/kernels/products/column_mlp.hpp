@@ -11,7 +11,8 @@
 // block stores a layer as [channel, point], and uses the sums of direct convolution
 // (convolution/direct_kernels.hpp). If there are fewer points than lanes of a vector, the lanes are
 // output channels instead. Without vector instructions, plain loops compute the products. On the
-// device, a layer is a matrix product over many points (column_mlp_device.hpp).
+// device, narrow layers are one kernel; others are matrix products over many points
+// (column_mlp_device.hpp).
 //
 // On the host the results at a point (y, its tangent, dx) do not depend on the other points: they
 // are bitwise identical for every partition.
@@ -61,11 +62,13 @@ public:
             KernelContextPtr context);
   ~ColumnMlp();
 
+  // Whether one kernel of the device evaluates all layers.
+  bool isFusedOnDevice() const;
   // Must be called before the first evaluation, and after each change of the values. The arrays are
   // used in place and must remain valid.
   void setLayer(int layer, const LayerNumbers<const T>& numbers);
 
-  // x and y must not overlap.
+  // x and y must not overlap, and neither dx and the other arrays of the adjoint.
   void forward(const PointBox& box, const PointArray<const T>& x, const PointArray<T>& y);
   // Tangents of x and of layers can be null.
   void tangent(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dx,

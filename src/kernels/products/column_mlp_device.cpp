@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The multilayer perceptron at each point of a box (column_mlp.hpp), on the device. The box is
-// divided into parts of at most kMaxPoints points. For each part, every layer is a matrix product
-// followed by the activation. For derivatives the scratch memory stores the values before and after
-// each activation for one part; the adjoint first computes the hidden layers again. The forward
-// pass needs the values of two layers only, so its parts are larger. Forward pass and adjoint read
-// and write arrays in place if the points of a channel are adjacent.
+// The multilayer perceptron at each point of a box (column_mlp.hpp), on the device. The forward
+// pass of narrow layers is one kernel, with the values between layers in the shared memory of
+// thread blocks, for arrays with any strides. Otherwise the box is divided into parts of at most
+// kMaxPoints points. For each part, every layer is a matrix product followed by the activation. For
+// derivatives the scratch memory stores the values before and after each activation for one part;
+// the adjoint first computes the hidden layers again, for narrow layers by the kernel, which then
+// takes the cotangents through them. The forward pass needs the values of two
+// layers only, so its parts are larger. Forward pass and adjoint read and write arrays in place if
+// the points of a channel are adjacent.
 #include "kernels/products/column_mlp_device.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
+#include "kernels/walks/each.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace tenon {
 
 namespace {
 
-// Points of a part: enough for a matrix product to occupy the device, within 64 MiB of scratch.
+// Points of a part: enough for a matrix product to occupy the device, within 64 MiB of scratch, or
+// 128 MiB for narrow layers, of which a part makes few launches.
 constexpr Index kMaxPoints = Index(1) << 16, kMaxBytes = Index(1) << 26;
+// Thread blocks of a multiprocessor, whose shared memory has four times 35 KB.
+constexpr Index kBlocksEach = 4;
 
 Index offsetOf(const Index* index, const Index* strides, int rank) {
   Index offset = 0;
@@ -81,14 +89,20 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
   const Index widest = *std::max_element(widths_.begin(), widths_.end());
   for (Index& spare : spareAt_)
     spare = take(widest);
-  const auto pointsFor = [](Index numbers) {
-    return std::clamp<Index>(kMaxBytes / (numbers * Index(sizeof(T))), 1, kMaxPoints);
+  const auto pointsFor = [](Index numbers, Index maxBytes = kMaxBytes) {
+    return std::clamp<Index>(maxBytes / (numbers * Index(sizeof(T))), 1, kMaxPoints);
   };
   points_ = pointsFor(channels);
-  forwardPoints_ = pointsFor(2 * widest);
+  // Each hidden layer has values, cotangents, and for some activations their arguments.
+  Index saved = widths_.front() + widths_.back();
+  for (int l = 1; l < layers(); ++l)
+    saved += (readsArgument() ? 3 : 2) * in(l);
+  narrowPoints_ = pointsFor(saved, 2 * kMaxBytes);
+  forwardPoints_ = isNarrow() ? 0 : pointsFor(2 * widest);
   levelElements_ = forwardPoints_ * widest;
   ScratchPlan plan;
-  scratch_ = plan.add<T>(std::max(channels * points_, 2 * levelElements_));
+  scratch_ = plan.add<T>(
+      std::max({channels * points_, 2 * levelElements_, isNarrow() ? saved * narrowPoints_ : 0}));
   context_.reserve(plan);
   prepareGemm(context_);
 }
@@ -187,8 +201,129 @@ auto DeviceColumnMlp<T>::computeHidden(const Part& part, const PointArray<const 
 }
 
 template <class T>
+bool DeviceColumnMlp<T>::isNarrow() const {
+  return layers() <= Tiles::kMaxLayers && std::ranges::max(widths_) <= Tiles::kMaxWidth &&
+         functors::SelectedActivation::has(activation_.kind);
+}
+
+template <class T>
+bool DeviceColumnMlp<T>::readsArgument() const {
+  return functors::SelectedActivation{activation_.kind, activation_.parameter}.readsArgument();
+}
+
+// Runs the kernel of narrow layers: `tiles` has the layers and copyOfX already.
+template <class T>
+void DeviceColumnMlp<T>::runTiles(const Part& part, const PointArray<const T>& x,
+                                  const PointArray<T>& y, Tiles tiles) const {
+  // Smaller tiles if there are few points, to occupy the device.
+  const Index blocks = kBlocksEach * Device::get().multiprocessors(),
+              fits = Tiles::kNumbers / std::ranges::max(widths_);
+  Index tile = Tiles::kMaxTile;
+  while (tile > Tiles::kMinTile && (tile > fits || part.points < blocks * tile))
+    tile /= 2;
+  const PointBox& box = part.box;
+  // Neighbouring threads access the elements that are closest to each other.
+  const auto sideOf = [&](const auto& array) {
+    const bool isByChannel =
+        box.rank > 0 && std::abs(array.channel) < std::abs(array.strides[box.rank - 1]);
+    return typename Tiles::Side{array.channel, isByChannel};
+  };
+  tiles.activation = {activation_.kind, activation_.parameter};
+  tiles.points = {box.rank, box.extent, {x.strides, y.first ? y.strides : x.strides}};
+  tiles.tiles = (part.points + tile - 1) / tile;
+  tiles.tile = static_cast<std::uint32_t>(tile);
+  tiles.x = addressIn(part, x);
+  tiles.ofX = sideOf(x);
+  if (y.first) {
+    tiles.y = addressIn(part, y);
+    tiles.ofY = sideOf(y);
+  }
+  const Index grid = std::min(tiles.tiles, blocks);
+  tiles.rounds = static_cast<std::int32_t>((tiles.tiles + grid - 1) / grid);
+  if constexpr (kHasDevice)
+    device::eachThreadBlock(context_.stream(), grid, tiles);
+}
+
+template <class T>
+auto DeviceColumnMlp<T>::valuesOf(int layer) const -> typename Tiles::Layer {
+  return {.weights = layers_[layer].weights,
+          .biases = layers_[layer].biases,
+          .before = nullptr,
+          .after = nullptr,
+          .at = nullptr,
+          .terms = static_cast<std::uint32_t>(in(layer)),
+          .rows = static_cast<std::uint32_t>(out(layer)),
+          .stepOfTerms = 1,
+          .stepOfRows = static_cast<std::uint32_t>(in(layer)),
+          .function = isHidden(layer) ? Tiles::Layer::Value : Tiles::Layer::None};
+}
+
+template <class T>
+auto DeviceColumnMlp<T>::cotangentsOf(int layer) const -> typename Tiles::Layer {
+  return {.weights = layers_[layer].weights,
+          .biases = nullptr,
+          .before = nullptr,
+          .after = nullptr,
+          .at = nullptr,
+          .terms = static_cast<std::uint32_t>(out(layer)),
+          .rows = static_cast<std::uint32_t>(in(layer)),
+          .stepOfTerms = static_cast<std::uint32_t>(in(layer)),
+          .stepOfRows = 1,
+          .function = layer > 0 ? Tiles::Layer::Derivative : Tiles::Layer::None};
+}
+
+// One kernel computes the hidden layers again, and saves them; one takes the cotangents through the
+// layers, and saves those of the hidden ones. The gradients are products of the two.
+template <class T>
+void DeviceColumnMlp<T>::adjointNarrow(const Part& part, const PointArray<const T>& x,
+                                       const PointArray<const T>& dy, const PointArray<T>& dx,
+                                       const std::vector<LayerNumbers<T>>& gradients) const {
+  const int last = layers() - 1;
+  T* next = context_.scratch<T>(scratch_);
+  const auto take = [&](Index channels) {
+    return std::exchange(next, next + channels * part.points);
+  };
+  std::vector<Rows<const T>> h(layers()), dz(layers()); // inputs, and cotangents of outputs
+  Tiles values{}, cotangents{};
+  // A copy of the array if it is not a matrix.
+  const auto rowsOrCopy = [&](const PointArray<const T>& array, Index channels, T*& copy) {
+    if (isMatrix(part.box, array))
+      return Rows<const T>{addressIn(part, array), array.channel};
+    copy = take(channels);
+    return Rows<const T>{copy, part.points};
+  };
+  h[0] = rowsOrCopy(x, in(0), values.copyOfX);
+  dz[last] = rowsOrCopy(dy, out(last), cotangents.copyOfX);
+  for (int l = 0; l < last; ++l) {
+    typename Tiles::Layer& layer = values.layers[values.count++] = valuesOf(l);
+    layer.after = take(out(l));
+    layer.before = readsArgument() ? take(out(l)) : nullptr;
+    h[l + 1] = {layer.after, part.points};
+  }
+  runTiles(part, x, {}, values);
+  for (int l = last; l >= (dx.first ? 0 : 1); --l) {
+    typename Tiles::Layer& layer = cotangents.layers[cotangents.count++] = cotangentsOf(l);
+    if (l == 0)
+      continue;
+    layer.at = readsArgument() ? values.layers[l - 1].before : values.layers[l - 1].after;
+    layer.after = take(in(l));
+    dz[l - 1] = {layer.after, part.points};
+  }
+  runTiles(part, dy, dx, cotangents);
+  for (int l = last; l >= 0; --l)
+    addGradients(l, h[l], dz[l], part.points, gradients[l]);
+}
+
+template <class T>
 void DeviceColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
                                  const PointArray<T>& y) {
+  if (isNarrow())
+    return eachPart(box, sliceElements, [&](const Part& part) {
+      Tiles tiles{};
+      for (int l = 0; l < layers(); ++l)
+        tiles.layers[tiles.count++] = valuesOf(l);
+      runTiles(part, x, y, tiles);
+    });
   eachPart(box, forwardPoints_, [&](const Part& part) {
     T* const levels = context_.scratch<T>(scratch_);
     Rows<const T> h = rowsOf(part, x, in(0), levels);
@@ -239,6 +374,9 @@ template <class T>
 void DeviceColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
                                  const PointArray<const T>& dy, const PointArray<T>& dx,
                                  const std::vector<LayerNumbers<T>>& gradients) {
+  if (isNarrow() && layers() > 1)
+    return eachPart(box, std::min(narrowPoints_, sliceElements),
+                    [&](const Part& part) { adjointNarrow(part, x, dy, dx, gradients); });
   eachPart(box, points_, [&](const Part& part) {
     const Rows<const T> input = computeHidden(part, x);
     // Backpropagation: dz is the cotangent of the layer's output before its activation.

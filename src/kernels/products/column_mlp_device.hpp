@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The perceptron of column_mlp.hpp on the device: at each point of a box, h_{l+1} = f(W_l h_l +
-// b_l) for the layers l. The box is divided into parts that fit into the scratch memory, and each
-// layer is a matrix product over the points of a part. The adjoint recomputes the hidden layers.
-// ColumnMlp calls this class with its own arguments if its context is on the device.
+// b_l) for the layers l. Narrow layers with a usual activation are evaluated by one kernel
+// (functors/column_mlp.hpp), and so are their cotangents. Otherwise, and for gradients and
+// tangents, the box is divided into parts that fit into the scratch memory, and each layer is a
+// matrix product over the points of a part. The adjoint recomputes the hidden layers. ColumnMlp
+// calls this class with its own arguments if its
+// context is on the device.
 #pragma once
 
+#include "kernels/functors/column_mlp.hpp"
 #include "kernels/products/column_mlp.hpp"
 
 namespace tenon {
@@ -15,6 +19,8 @@ public:
   DeviceColumnMlp(std::vector<Index> widths, const PointwiseFunction& activation,
                   KernelContext& context);
 
+  // Whether one kernel evaluates all layers.
+  bool isNarrow() const;
   void setLayer(int layer, const LayerNumbers<const T>& numbers) { layers_[layer] = numbers; }
   void forward(const PointBox& box, const PointArray<const T>& x, const PointArray<T>& y);
   void tangent(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dx,
@@ -58,6 +64,16 @@ private:
   // a copy at `copy`.
   Rows<const T> rowsOf(const Part& part, const PointArray<const T>& from, Index channels,
                        T* copy) const;
+  // For the kernel of narrow layers: whether the adjoint needs the arguments of activations; a
+  // layer that computes values, and one that computes the cotangents of its inputs.
+  using Tiles = functors::ColumnMlpTiles<T>;
+  bool readsArgument() const;
+  typename Tiles::Layer valuesOf(int layer) const;
+  typename Tiles::Layer cotangentsOf(int layer) const;
+  void runTiles(const Part& part, const PointArray<const T>& x, const PointArray<T>& y,
+                Tiles tiles) const;
+  void adjointNarrow(const Part& part, const PointArray<const T>& x, const PointArray<const T>& dy,
+                     const PointArray<T>& dx, const std::vector<LayerNumbers<T>>& gradients) const;
   // z = W h + b, or z += W h + b if `adds`; b can be null.
   void apply(int layer, const LayerNumbers<const T>& numbers, Rows<const T> h, Index points,
              bool adds, Rows<T> z) const;
@@ -75,9 +91,11 @@ private:
   std::vector<Index> valueAt_, beforeAt_; // offsets in channels of points_ elements each
   Index spareAt_[2];
   Index points_ = 0; // maximum number of points of a part
-  // The same for the forward pass, whose scratch are the values of two layers, and their size.
+  // The same for the forward pass by products, whose scratch are the values of two layers, and
+  // their size.
   Index forwardPoints_ = 0, levelElements_ = 0;
-  Index scratch_ = 0; // offset of these arrays in the context's scratch
+  Index narrowPoints_ = 0; // the same for the adjoint of narrow layers
+  Index scratch_ = 0;      // offset of these arrays in the context's scratch
 };
 
 } // namespace tenon

@@ -26,9 +26,10 @@ Index placeInArena(const DTensor& x, const SharedArena& arena) {
 
 } // namespace
 
-std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std::size_t part,
+std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup,
+                                                 const std::vector<std::size_t>& parts,
                                                  Index allBytes, std::string&) {
-  const Part& packed = setup.direction.packs[part];
+  const Part& packed = setup.direction.packs[parts.front()];
   const Index bytes = packed.bytes;
   const LaneShape shape(bytes);
   const int slots = shape.slotsOf(bytes, allBytes);
@@ -39,7 +40,7 @@ std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std:
   // small ones use ordinary stores, through the caches.
   const StoreWay way = shape.isTimed() ? setup.policy.stores : StoreWay::Cached;
   return Outgoing{
-      .part = part, .stores = {way, slots}, .lane = std::move(lane), .runs = runsOf(packed)};
+      .parts = parts, .stores = {way, slots}, .lane = std::move(lane), .runs = runsOf(packed)};
 }
 
 LaneCarrier::LaneCarrier(const CarrierSetup& setup)

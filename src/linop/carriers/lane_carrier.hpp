@@ -14,8 +14,9 @@ namespace tenon {
 // The two ends of a lane in host memory, and the state of the action in flight.
 struct HostLane {
   using Address = LaneAddress;
+  static constexpr bool kHasSeveralReceivers = false;
   struct Outgoing {
-    std::size_t part;
+    std::vector<std::size_t> parts; // one
     StoreChoice stores;
     std::unique_ptr<SendLane> lane;
     PartRuns runs;
@@ -24,9 +25,9 @@ struct HostLane {
     Index posts = 0, posted = 0;
     bool readInPlace = false;
 
-    Address address() const noexcept { return lane->address(); }
+    Address address(std::size_t) const noexcept { return lane->address(); }
     Index heldBytes() const noexcept { return lane->bytes(); }
-    bool isAwaited() const noexcept {
+    bool isAwaited(std::size_t) const noexcept {
       return posted < posts || (readInPlace && !lane->isDrained());
     }
   };
@@ -37,7 +38,8 @@ struct HostLane {
     ArrayPlace place{}; // Place of the array of the posting being read.
   };
 
-  static std::optional<Outgoing> make(const CarrierSetup& setup, std::size_t part, Index allBytes,
+  static std::optional<Outgoing> make(const CarrierSetup& setup,
+                                      const std::vector<std::size_t>& parts, Index allBytes,
                                       std::string& whyNot);
   static bool isMade(const Address& address) noexcept { return address.place >= 0; }
   static Incoming open(const Communicator& comm, std::size_t number, const Part& part,

@@ -2,8 +2,8 @@
 // NodeCarrier, the base class of carriers that use memory shared by the ranks of a node. A part is
 // the data that one rank sends another in a conversion (part.hpp). A part between two ranks of a
 // node uses a lane, a buffer in shared memory that one rank writes and the other reads; each pair
-// of sender and receiver has one lane per direction of the schedule. Parts for other nodes are
-// messages.
+// of sender and receiver has one lane per direction of the schedule, which several receivers of the
+// same elements can have together. Parts for other nodes are messages.
 //
 // Set-up of a lane:
 //   sender, constructor        allocates the lane, without communication
@@ -67,12 +67,15 @@ private:
 
 // The template argument Lane (HostLane or DeviceLane) has the types
 //   Address   the content of an announcement, from which a receiver opens the lane
-//   Outgoing  the sender's end, with its part, address() and heldBytes(); isAwaited() is true while
-//             the action in flight needs the receiver
+//   Outgoing  the sender's end, with its parts, heldBytes(), and for the receiver of parts[n]:
+//             address(n), and isAwaited(n), true while the action in flight needs the receiver
 //   Incoming  the receiver's end, with its part
+// the constant
+//   kHasSeveralReceivers                    whether parts of the same elements share a lane; if
+//                                           not, each lane has one part
 // and the static functions
-//   make(setup, part, allBytes, whyNot)     allocates the sender's end for a part; allBytes is the
-//                                           size of all lanes of this rank. Returns none without
+//   make(setup, parts, allBytes, whyNot)    allocates the sender's end for parts; allBytes is the
+//                                           size of all parts of this rank. Returns none without
 //                                           memory, with the reason in whyNot if views of the
 //                                           operator should print it
 //   isMade(address)                         true if the announced address is that of a lane
@@ -86,7 +89,8 @@ public:
       messages_.begin(action);
     late_.begin(action);
     for (const Outgoing& out : outgoing_)
-      logMessage(partOf(out).bytes);
+      for (std::size_t part : out.parts)
+        logMessage(direction_.packs[part].bytes);
     beginLanes(action);
     comm_->advance();
   }
@@ -149,7 +153,8 @@ protected:
                              const Meeting& meeting) = 0;
   virtual void endLanes(const Action& action) = 0;
 
-  const Part& partOf(const Outgoing& out) const { return direction_.packs[out.part]; }
+  // The part whose elements are packed into the lane; other parts of the lane have the same ones.
+  const Part& partOf(const Outgoing& out) const { return direction_.packs[out.parts.front()]; }
   const Part& partOf(const Incoming& in) const { return direction_.unpacks[in.part]; }
   bool hasMessages() const { return messages_.sendBytes() + messages_.receiveBytes() > 0; }
 
@@ -157,8 +162,9 @@ protected:
   std::string missingReaders() const {
     std::vector<int> peers;
     for (const Outgoing& out : outgoing_)
-      if (out.isAwaited())
-        peers.push_back(partOf(out).peer);
+      for (std::size_t n = 0; n < out.parts.size(); ++n)
+        if (out.isAwaited(n))
+          peers.push_back(direction_.packs[out.parts[n]].peer);
     return ranksText(peers);
   }
 
@@ -180,6 +186,22 @@ private:
     return direction_.others(parts, [this](int peer) { return isOnNode(peer); });
   }
 
+  // The parts for ranks of the node, by the lanes that carry them.
+  std::vector<std::vector<std::size_t>> partsOfLanes() const {
+    const std::vector<Part>& parts = direction_.packs;
+    std::vector<std::vector<std::size_t>> lanes;
+    for (std::size_t i : onNode(parts)) {
+      const auto same = std::ranges::find_if(lanes, [&](const std::vector<std::size_t>& lane) {
+        return Lane::kHasSeveralReceivers && parts[lane.front()].from == parts[i].from;
+      });
+      if (same != lanes.end())
+        same->push_back(i);
+      else
+        lanes.push_back({i});
+    }
+    return lanes;
+  }
+
   // Every rank of the node that gets a part also gets an announcement, an empty one without a lane.
   std::vector<Outgoing> makeLanes(const CarrierSetup& setup) {
     const std::vector<Part>& parts = direction_.packs;
@@ -187,9 +209,10 @@ private:
     for (std::size_t i : onNode(parts))
       bytes += parts[i].bytes;
     std::vector<Outgoing> outgoing;
-    for (std::size_t i : onNode(parts)) {
-      std::optional<Outgoing> out = Lane::make(setup, i, bytes, whyNoLane_);
-      announcements_.add(parts[i].peer, out ? out->address() : typename Lane::Address{});
+    for (const std::vector<std::size_t>& lane : partsOfLanes()) {
+      std::optional<Outgoing> out = Lane::make(setup, lane, bytes, whyNoLane_);
+      for (std::size_t n = 0; n < lane.size(); ++n)
+        announcements_.add(parts[lane[n]].peer, out ? out->address(n) : typename Lane::Address{});
       if (out)
         outgoing.push_back(std::move(*out));
     }
@@ -201,8 +224,9 @@ private:
   std::vector<std::size_t> sendsByMessage() const {
     std::vector<std::size_t> sends = direction_.others(direction_.packs, [](int) { return true; });
     std::erase_if(sends, [&](std::size_t part) {
-      return std::any_of(outgoing_.begin(), outgoing_.end(),
-                         [&](const Outgoing& out) { return out.part == part; });
+      return std::any_of(outgoing_.begin(), outgoing_.end(), [&](const Outgoing& out) {
+        return std::ranges::count(out.parts, part) > 0;
+      });
     });
     return sends;
   }

@@ -14,12 +14,13 @@
 
 namespace tenon {
 
-// With transport "auto", a part without memory for a lane becomes a message.
-std::optional<DeviceLane::Outgoing> DeviceLane::make(const CarrierSetup& setup, std::size_t part,
-                                                     Index, std::string& whyNot) {
+// With transport "auto", parts without memory for a lane become messages.
+std::optional<DeviceLane::Outgoing> DeviceLane::make(const CarrierSetup& setup,
+                                                     const std::vector<std::size_t>& parts, Index,
+                                                     std::string& whyNot) {
   try {
-    return Outgoing{part,
-                    SendDeviceLane(*setup.comm, setup.direction.packs[part].bytes, setup.owner)};
+    const Index bytes = setup.direction.packs[parts.front()].bytes;
+    return Outgoing{parts, SendDeviceLane(*setup.comm, bytes, parts.size(), setup.owner)};
   } catch (const Error& error) {
     if (setup.policy.transport == Transport::Shared || error.code() != TENON_ERR_MEMORY)
       throw;

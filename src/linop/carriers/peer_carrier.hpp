@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PeerCarrier: sends the parts of a conversion (a part is the data of one rank for another,
 // part.hpp) between device arrays of the ranks of a node. Each part has a lane: memory that the
-// sender's kernels fill and the receiver's kernels read (comm/memory/device_lane.hpp). One turn of
+// sender's kernels fill and the receiver's kernels read (comm/memory/device_lane.hpp). Parts of the
+// same elements, as all ranks receive them in a gather, are packed once, into one lane. One turn of
 // a lane:
 //
-//   sender    waits until the receiver has released the lane, launches packing kernels; when they
-//             have completed, posts the lane, which tells the receiver that it is filled
+//   sender    waits until all receivers have released the lane, launches packing kernels; when they
+//             have completed, posts the lane, which tells the receivers that it is filled
 //   receiver  waits for the posting, launches kernels that combine it with the target; when these
 //             have completed, releases the lane
 //
@@ -22,14 +23,15 @@ namespace tenon {
 // The two ends of a lane in device memory, with the events of their kernels.
 struct DeviceLane {
   using Address = DeviceLaneAddress;
+  static constexpr bool kHasSeveralReceivers = true;
   struct Outgoing {
-    std::size_t part;
+    std::vector<std::size_t> parts; // of the same elements, one for each receiver
     SendDeviceLane lane;
     Event packed = {};
 
-    Address address() const { return lane.address(); }
+    Address address(std::size_t receiver) const { return lane.address(receiver); }
     Index heldBytes() const noexcept { return lane.heldBytes(); }
-    bool isAwaited() const noexcept { return !lane.isReleased(); }
+    bool isAwaited(std::size_t receiver) const noexcept { return !lane.isReleasedBy(receiver); }
   };
   struct Incoming {
     std::size_t part;
@@ -41,7 +43,8 @@ struct DeviceLane {
   };
 
   // Throws TENON_ERR_MEMORY if the transport is "shared"; with "auto" the part becomes a message.
-  static std::optional<Outgoing> make(const CarrierSetup& setup, std::size_t part, Index allBytes,
+  static std::optional<Outgoing> make(const CarrierSetup& setup,
+                                      const std::vector<std::size_t>& parts, Index allBytes,
                                       std::string& whyNot);
   static bool isMade(const Address& address) noexcept { return address.turns.place >= 0; }
   static Incoming open(const Communicator& comm, std::size_t number, const Part& part,

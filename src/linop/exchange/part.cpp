@@ -270,6 +270,7 @@ Index Chunks::pieces(const Region& region, const Cut& cut) {
 // Pieces are numbered in row-major order; the last piece of a row can be smaller.
 Region Chunks::pieceOf(const Region& region, const Cut& cut, Index piece) {
   Region result = region;
+  result.sums = nullptr; // which has all entries of the region
   const auto narrow = [&](int d, Index at, Index extent) {
     if (region.list && d == region.list->dims.front())
       result.first = region.first + at;

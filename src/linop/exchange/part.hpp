@@ -16,6 +16,10 @@
 
 namespace tenon {
 
+namespace functors {
+struct ListedSums;
+} // namespace functors
+
 // One box of elements in a local array: in dimension d the indices begin[d] + i step[d] for i <
 // extent[d]. With a list of element positions (as for unstructured meshes), the dimensions that the
 // list indexes jointly are treated as one: the extent of the first of them counts list entries,
@@ -35,6 +39,10 @@ struct Region {
   // Copies of the list in device memory; set once an operator is applied to device arrays.
   const Index* devicePositions = nullptr;
   const double* deviceWeights = nullptr;
+  // Of a target: the entries of several lists by their targets, of which this list has a number, to
+  // add all of them at once (listed_sums.hpp); NULL if it is added by itself.
+  const functors::ListedSums* sums = nullptr;
+  int numberInSums = 0;
 
   bool operator==(const Region&) const = default;
 };

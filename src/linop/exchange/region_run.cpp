@@ -157,6 +157,15 @@ void copyListed(BlockQueue& queue, const Region& region, int rank, const RegionV
                    placesOf(from, dim), elementsOf<T>(to), to.steps.data(), placesOf(to, dim));
 }
 
+template <class T>
+void addListed(BlockQueue& queue, const Region& region, int rank, const RegionView& from,
+               const RegionView& to) {
+  const int dim = listDimOf(from, to);
+  queue.addListed(rank, region.extent.data(), dim, elementsOf<const T>(from), from.steps.data(),
+                  placesOf(from, dim), elementsOf<T>(to), to.steps.data(), placesOf(to, dim),
+                  *region.sums, region.numberInSums);
+}
+
 // Adds the elements of `from` to a box of y in the queue. The queue needs increasing indices, so
 // dimensions with step -1 are reversed in both.
 template <class T>
@@ -183,16 +192,18 @@ bool queued(const Meeting& meeting, double alpha, const Region& to, const Region
   const bool adds = beta == 1, isPlain = alpha == 1 && (adds || beta == 0);
   const auto isUnit = [](Index step) { return step == 1 || step == -1; };
   const bool isListed = from.listDim >= 0 || to.list;
-  // The queue copies and adds without factors. At listed positions it copies only, and without
-  // weights; elsewhere it adds to boxes without gaps, in either direction.
+  // The queue copies and adds without factors or weights. At listed positions it adds lists that
+  // are merged with others; elsewhere it adds to boxes without gaps, in either direction.
   const bool fits = isListed
-                        ? !adds && !weightsOf(to, y.space())
+                        ? (!adds || to.sums) && !weightsOf(to, y.space())
                         : !adds || std::all_of(to.step.begin(), to.step.begin() + y.ndim(), isUnit);
   if (!isPlain || !fits || meeting.combine == Combine::Max) {
     meeting.queue->flush();
     return false;
   }
-  if (isListed) {
+  if (isListed && adds) {
+    addListed<T>(*meeting.queue, to, y.ndim(), from, targetOf<T>(y, to));
+  } else if (isListed) {
     copyListed<T>(*meeting.queue, to, y.ndim(), from, targetOf<T>(y, to));
   } else if (adds) {
     addBy<T>(*meeting.queue, to, from, y);

@@ -218,7 +218,8 @@ ScheduleExecutor::Carriage& ScheduleExecutor::carriage(Space space) {
   });
 }
 
-// Copies the lists of element positions to device memory, for kernels there.
+// Copies the lists of element positions to device memory, for kernels there, and merges those that
+// are added.
 void ScheduleExecutor::showListsToDevice() {
   KernelContext& context = *contextOf(comm_, Space::Device);
   const auto show = [&](Region& region) {
@@ -235,6 +236,8 @@ void ScheduleExecutor::showListsToDevice() {
       for (Part& part : *parts)
         for (std::vector<Region>* regions : {&part.from, &part.to})
           std::ranges::for_each(*regions, show);
+  for (std::size_t sense = 0; sense < directions_.size(); ++sense)
+    mergedLists_[sense] = mergeLists(context, directions_[sense]);
 }
 
 void ScheduleExecutor::unbind() {

@@ -22,6 +22,7 @@
 
 #include "linop/carriers/carrier.hpp"
 #include "linop/carriers/packed_runs.hpp"
+#include "linop/exchange/listed_sums.hpp"
 #include "linop/exchange/wire.hpp"
 
 #include <map>
@@ -119,6 +120,7 @@ private:
   };
   mutable std::array<InPlace, 2> inPlace_; // by sense, of the last action
   std::map<const ElementList*, DeviceList> deviceLists_;
+  std::array<std::vector<std::unique_ptr<MergedLists>>, 2> mergedLists_; // by sense
   PerSpace<Carriage> carriages_;
 };
 

@@ -2,8 +2,9 @@
 // The device of the process: its selection, copies, and queries about addresses. Two queries must
 // work without opening a device, because this would create a CUDA context in a program that uses
 // none: why there is no device (list()), and on which device an address is (holderOf()). The
-// functions are members of class Device (sys/device.hpp).
+// functions are members of class Device (sys/device.hpp), but for that of sys/device_addresses.hpp.
 #include "sys/device.hpp"
+#include "sys/device_addresses.hpp"
 
 #include "sys/cuda/driver.hpp"
 #include "sys/cuda/parts.hpp"
@@ -173,6 +174,20 @@ std::string Device::list() {
                         sizeText(static_cast<Index>(device.totalGlobalMem)));
   }
   return text;
+}
+
+std::vector<Index> deviceAddresses() {
+  int count = 0;
+  std::vector<Index> addresses;
+  if (!whyNone(count).empty())
+    return addresses;
+  for (int number = 0; number < count; ++number) {
+    cudaDeviceProp device{};
+    cuda::check(cudaGetDeviceProperties(&device, number), "cudaGetDeviceProperties");
+    addresses.push_back(Index(device.pciDomainID) << 16 | Index(device.pciBusID) << 8 |
+                        Index(device.pciDeviceID));
+  }
+  return addresses;
 }
 
 std::shared_ptr<MemorySource> Device::memory(const Stream& stream) {

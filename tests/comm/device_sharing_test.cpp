@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The note about two ranks of a node that use one CUDA device while another one is used by none.
+// The stand-in for CUDA has two devices, of which ranks choose one by their rank on the node. In
+// the run of the second test the option -tenon_device selects device 0 on both ranks.
+#include "comm/communicator.hpp"
+#include "support/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tenon::test {
+namespace {
+
+std::string printedByOpening() {
+  testing::internal::CaptureStderr();
+  world()->openDeviceArena();
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(RanksOfANode, EachWithADevicePrintNothing) {
+  EXPECT_EQ(printedByOpening(), "");
+}
+
+TEST(RanksOfANode, BothOnOneDeviceNoteThatAnotherIsFree) {
+  EXPECT_EQ(printedByOpening(),
+            world()->rank() == 0
+                ? ""
+                : "Tenon: two of the 2 ranks on a node use CUDA device 0, and none of them uses "
+                  "device 1; let the launcher bind ranks to devices, or set -tenon_device\n");
+}
+
+} // namespace
+} // namespace tenon::test
