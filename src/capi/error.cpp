@@ -80,6 +80,8 @@ TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* message, const c
   }
 }
 
+// For interfaces of languages with another order of dimensions: printed errors show the note below
+// texts about dimensions.
 TenonErrorCode TenonSetDimensionNote(const char* note) noexcept {
   return tenon::guard(__func__, [&] { tenon::setDimensionNote(note ? note : ""); });
 }

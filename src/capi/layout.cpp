@@ -6,7 +6,8 @@
 //   CreateFromBoxes                    from the box that each rank owns
 //   CreateStaggered                    from a layout of cells, for values on their faces
 //   Create, CreateLike, Set..., SetUp  as a draft, which SetUp completes
-// After that it is constant. Creation and SetUp are collective, all other calls are local. The
+// After that it is constant. Creation and SetUp are collective, all other calls are local. The last
+// argument of createCollectively() returns a text that must be the same on all ranks. The
 // failure of a setter on one rank is stored in the draft, separately for each dimension, and SetUp
 // returns it on all ranks. The calls are declared in tenon/layout.h.
 #include "comm/layout_object.hpp"

@@ -137,6 +137,9 @@ Index copiesOf(const Layout& layout) {
   return copies;
 }
 
+// For example, a box of 2 x 3 x 4 elements in pieces of at most 8: rows of 4 fit and planes of 12
+// do not, so dimension 1 is divided into parts of 2 and 1 indices. This makes 4 pieces, 2 in each
+// plane.
 Pieces::Pieces(const Box& box, Index mostElements) : box_(box) {
   if (elements(box) == 0)
     count_ = 0;

@@ -32,7 +32,8 @@ struct StoredDimension {
 };
 
 // Merges a dimension that is read completely with the next slower one, if both are contiguous in
-// the destination: each read is then longer.
+// the destination: each read is then longer. For example, rows [1,3) of a tensor [4, 6] are one
+// read of the elements [6,18).
 void joinDimensions(std::vector<StoredDimension>& dims) {
   for (std::size_t d = dims.size() - 1; d-- > 0;) {
     StoredDimension& outer = dims[d];

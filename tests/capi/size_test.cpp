@@ -19,7 +19,7 @@ namespace {
 constexpr TenonInt kMax = INT64_MAX, kMin = INT64_MIN;
 
 // Each refuse...() makes a call and checks its error.
-class Sizes : public CApi {
+class RefusedSizes : public CApi {
 protected:
   void refuseShape(const std::vector<TenonInt>& shape, const char* properties) {
     TenonLayout created = nullptr;
@@ -50,7 +50,7 @@ protected:
   }
 };
 
-TEST_F(Sizes, OfShapes) {
+TEST_F(RefusedSizes, OfShapes) {
   for (const char* properties : {"S0", "B", "P", "R"}) {
     refuseShape({3, 6148914691236517206}, properties); // 2^64 + 2 elements
     refuseShape({kMax}, properties);
@@ -61,7 +61,7 @@ TEST_F(Sizes, OfShapes) {
   }
 }
 
-TEST_F(Sizes, OfHalos) {
+TEST_F(RefusedSizes, OfHalos) {
   const TenonBoundary zero = TENON_BOUNDARY_ZERO;
   for (const auto& [low, high] : {std::pair{kMax, TenonInt(0)},
                                   {TenonInt(0), kMax},
@@ -79,7 +79,7 @@ TEST_F(Sizes, OfHalos) {
 
 // Operators on boxes of the local array, which has 4 x 3 cells on each rank: "clear" sets a box to
 // 0, the others have a second box with the first cell `to`.
-TEST_F(Sizes, OfBoxesOfMemoryOperators) {
+TEST_F(RefusedSizes, OfBoxesOfMemoryOperators) {
   TenonLayout memory = layout({4 * worldSize(), 3}, "S0"),
               large = layout({8 * worldSize(), 3}, "S0");
   const TenonInt zero[] = {0, 0}, one[] = {1, 1}, largest[] = {kMax, kMax},
@@ -113,7 +113,7 @@ TEST_F(Sizes, OfBoxesOfMemoryOperators) {
   expectSuccess(TenonLayoutDestroy(&large));
 }
 
-TEST_F(Sizes, OfWindows) {
+TEST_F(RefusedSizes, OfWindows) {
   const TenonInt two[] = {2}, largest[] = {kMax}, almostLargest[] = {kMax - 8},
                  large[] = {TenonInt(1) << 59};
   TenonLayer layer = nullptr;
@@ -138,7 +138,7 @@ TEST_F(Sizes, OfWindows) {
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 1, 1});
 }
 
-TEST_F(Sizes, OfParameters) {
+TEST_F(RefusedSizes, OfParameters) {
   const TenonInt half = TenonInt(1) << 31, one[] = {1, 1},
                  kernel[] = {TenonInt(1) << 32, TenonInt(1) << 32};
   TenonLayer layer = nullptr;
@@ -151,7 +151,7 @@ TEST_F(Sizes, OfParameters) {
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 1, 1});
 }
 
-TEST_F(Sizes, OfStrides) {
+TEST_F(RefusedSizes, OfStrides) {
   TenonLayout cells = layout({2 * worldSize(), 3}, "S0");
   TenonDTensor x = tensor(cells, TENON_FLOAT64);
   double memory[6] = {};
@@ -169,7 +169,7 @@ TEST_F(Sizes, OfStrides) {
 
 // Tiles in a box of 2^64 are refused. A box of 2^60 tiles is accepted, since a rank stores only its
 // own tile; a halo that is too large for a tile is refused.
-TEST_F(Sizes, OfLinkedPatches) {
+TEST_F(RefusedSizes, OfLinkedPatches) {
   const TenonBoundary periodic[] = {TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC};
   const TenonInt mine = worldRank(), side = TenonInt(1) << 30;
   const TenonInt huge[] = {TenonInt(1) << 32, TenonInt(1) << 32}, large[] = {side, side};
@@ -197,7 +197,7 @@ TEST_F(Sizes, OfLinkedPatches) {
   expectSuccess(TenonLinksDestroy(&links));
 }
 
-TEST_F(Sizes, OfLists) {
+TEST_F(RefusedSizes, OfLists) {
   const TenonInt ids[] = {0};
   TenonIndexMap map = nullptr;
   for (const TenonInt count : {kMax, kMax - 1, TenonInt(1) << 60})
@@ -206,7 +206,7 @@ TEST_F(Sizes, OfLists) {
   EXPECT_EQ(map, nullptr);
 }
 
-TEST_F(Sizes, OfChannelsWithModes) {
+TEST_F(RefusedSizes, OfChannelsWithModes) {
   const TenonInt kernel[] = {3, 3};
   const TenonBoundary zero[] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO};
   TenonLayer layer = nullptr;
@@ -226,7 +226,7 @@ TEST_F(Sizes, OfChannelsWithModes) {
 }
 
 // Integer settings of layers, in sums and products with the extents of their inputs.
-TEST_F(Sizes, OfSettings) {
+TEST_F(RefusedSizes, OfSettings) {
   TenonLayer layer = nullptr;
   const auto make =
       [&](const char* type,
@@ -271,7 +271,7 @@ TEST_F(Sizes, OfSettings) {
 
 // A text with 20000 overlapping ranges c:20000 of channels, of which later ones replace earlier
 // ones. One entry for each channel of each range would be 2 10^8 entries.
-TEST_F(Sizes, OfListsOfModes) {
+TEST_F(RefusedSizes, OfListsOfModes) {
   constexpr TenonInt kChannels = 20000;
   const TenonInt kernel[] = {3};
   std::string text = "zero";
@@ -284,7 +284,7 @@ TEST_F(Sizes, OfListsOfModes) {
   expectSuccess(TenonLayerDestroy(&layer));
 }
 
-TEST_F(Sizes, OfPartitions) {
+TEST_F(RefusedSizes, OfPartitions) {
   const int extents[] = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
   TenonPartition created = nullptr;
   expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 4, extents, &created), {});

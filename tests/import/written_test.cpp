@@ -94,14 +94,14 @@ struct WrittenCase {
 
 // The networks have: a periodic convolution, running statistics, a class token, layers that steps
 // share, spectra, two inputs, a product with a gate, and two outputs.
-class Written : public testing::TestWithParam<WrittenCase> {};
+class WrittenNetworks : public testing::TestWithParam<WrittenCase> {};
 
-TEST_P(Written, GivesWhatPyTorchComputes) {
+TEST_P(WrittenNetworks, GiveWhatPyTorchComputes) {
   WrittenNetwork(GetParam().name, GetParam().properties).expectPyTorchsResults();
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Networks, Written,
+    Networks, WrittenNetworks,
     testing::Values(WrittenCase{"gz_circular", "S2"}, WrittenCase{"column_normalised", "S0"},
                     WrittenCase{"vit_cls", "S0"}, WrittenCase{"recurrent", "B"},
                     WrittenCase{"fno_core", "S2"}, WrittenCase{"masked", "S2"},

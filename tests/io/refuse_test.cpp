@@ -69,9 +69,10 @@ void expectRefused(TrainingRun& run, TenonErrorCode code, const std::vector<std:
 }
 
 // A run that has written a valid checkpoint after two steps, and has then made a third step.
-class Refuse : public ::testing::Test {
+class RefusedCheckpoint : public ::testing::Test {
 protected:
-  Refuse() : folder_("refuse"), path_(folder_ / "run.h5"), run_(world(), {"S0,B", "adam"}) {
+  RefusedCheckpoint()
+      : folder_("refuse"), path_(folder_ / "run.h5"), run_(world(), {"S0,B", "adam"}) {
     run_.steps(2);
     run_.checkpoint().setValue("time", 0.5);
     run_.checkpoint().write(path_);
@@ -96,7 +97,7 @@ protected:
 };
 
 // The bits are pseudo-random, the same in each run.
-TEST_F(Refuse, FlippedBits) {
+TEST_F(RefusedCheckpoint, FlippedBits) {
   const std::string undamaged = bytesOf(path_);
   // Fewer on several ranks, where each takes longer.
   const int count = world()->size() == 1 ? 500 : 20;
@@ -108,14 +109,14 @@ TEST_F(Refuse, FlippedBits) {
   }
 }
 
-TEST_F(Refuse, TruncatedFiles) {
+TEST_F(RefusedCheckpoint, TruncatedFiles) {
   const std::string undamaged = bytesOf(path_);
   const std::size_t count = world()->size() == 1 ? 50 : 10;
   for (std::size_t i = 0; i < count; ++i)
     readChanged(undamaged.substr(0, undamaged.size() * i / count), "part " + std::to_string(i));
 }
 
-TEST_F(Refuse, ForeignAndNewerFiles) {
+TEST_F(RefusedCheckpoint, ForeignAndNewerFiles) {
   std::string newer = bytesOf(path_);
   const std::string first = "tenon-checkpoint 1\n";
   ASSERT_TRUE(newer.starts_with(first));
@@ -134,7 +135,7 @@ TEST_F(Refuse, ForeignAndNewerFiles) {
 }
 
 // Opening a pipe would wait for a writer forever.
-TEST_F(Refuse, Pipes) {
+TEST_F(RefusedCheckpoint, Pipes) {
   const std::string pipe = folder_ / "pipe";
   MPI_Barrier(MPI_COMM_WORLD);
   if (world()->rank() == 0) {
@@ -149,7 +150,7 @@ TEST_F(Refuse, Pipes) {
 
 // A file with a valid header, but with HDF5's older metadata without checksums, which Tenon does
 // not write.
-TEST_F(Refuse, OldMetadataOfHdf5) {
+TEST_F(RefusedCheckpoint, OldMetadataOfHdf5) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (world()->rank() == 0) {
     constexpr Index kHeaderBytes = 512;
@@ -195,7 +196,7 @@ void putAttribute(hid_t object, const char* name, hid_t type, const void* value)
 
 // One group with a text of 16,000 bytes that has 20,000 names (hard links): a file of less than 4
 // MiB, of which 320 MB would have to be read.
-TEST_F(Refuse, ASmallFileThatClaimsLargeContents) {
+TEST_F(RefusedCheckpoint, ASmallFileThatClaimsLargeContents) {
   changeFile(path_, [](hid_t file) {
     const hid_t group = H5Gcreate2(file, "network/many", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t one = H5Gcreate2(group, "one", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -212,7 +213,7 @@ TEST_F(Refuse, ASmallFileThatClaimsLargeContents) {
   expectRefused(run_, TENON_ERR_FORMAT, {path_, "more than 256 MiB"}, [&] { read(); });
 }
 
-TEST_F(Refuse, AnInvalidNumberOfRanks) {
+TEST_F(RefusedCheckpoint, AnInvalidNumberOfRanks) {
   for (const std::int64_t ranks : {(std::int64_t(1) << 32) + 1, std::int64_t(0)}) {
     changeFile(path_, [&](hid_t file) {
       H5Adelete(file, "ranks_written");
@@ -223,7 +224,7 @@ TEST_F(Refuse, AnInvalidNumberOfRanks) {
   }
 }
 
-TEST_F(Refuse, FilesThatDoNotFitTheObjects) {
+TEST_F(RefusedCheckpoint, FilesThatDoNotFitTheObjects) {
   const auto wider = test::newAffine(world(), 75, 21);
   wider->setUp(Layout({.shape = {12, 75},
                        .grid = Grid::make({world()->size()}),
@@ -245,7 +246,7 @@ TEST_F(Refuse, FilesThatDoNotFitTheObjects) {
   alone.read(path_);
 }
 
-TEST_F(Refuse, TheDamagedFileOfAFolderAndReadTheOneBefore) {
+TEST_F(RefusedCheckpoint, TheDamagedFileOfAFolderAndReadTheOneBefore) {
   run_.checkpoint().writeStep(folder_.path(), 1);
   const auto first = run_.state();
   run_.step();
@@ -263,7 +264,7 @@ TEST_F(Refuse, TheDamagedFileOfAFolderAndReadTheOneBefore) {
                 [&] { run_.checkpoint().readLatest(folder_.path()); });
 }
 
-TEST_F(Refuse, PlacesWhereNothingCanBeWritten) {
+TEST_F(RefusedCheckpoint, PlacesWhereNothingCanBeWritten) {
   const std::string before = bytesOf(path_);
   const auto write = [&](const std::string& path) {
     return [this, path] { run_.checkpoint().write(path); };
@@ -287,7 +288,7 @@ TEST_F(Refuse, PlacesWhereNothingCanBeWritten) {
 
 // Writes to a file system that is full or read-only. Skipped where none can be mounted (without
 // root).
-class RefuseDisk : public Refuse {
+class RefuseDisk : public RefusedCheckpoint {
 protected:
   void expectNothingWritten(unsigned long flags, const char* size, const char* reason) {
     const std::string disk = folder_ / "disk";

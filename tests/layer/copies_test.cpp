@@ -46,13 +46,13 @@ void expectEqualCopies(const DTensor& y, const std::string& what) {
   MPI_Comm_free(&copies);
 }
 
-class Copies : public testing::TestWithParam<const char*> {
+class CopiesByRoute : public testing::TestWithParam<const char*> {
 protected:
-  Copies() { options().set("-tenon_conversion_route", GetParam()); }
-  ~Copies() override { options().set("-tenon_conversion_route", "auto"); }
+  CopiesByRoute() { options().set("-tenon_conversion_route", GetParam()); }
+  ~CopiesByRoute() override { options().set("-tenon_conversion_route", "auto"); }
 };
 
-TEST_P(Copies, OfALossAreEqualBitByBit) {
+TEST_P(CopiesByRoute, OfALossAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const GridPtr grid = shuffledGrid(seed);
     const auto layer = test::newLayer(world(), "meansquarederror");
@@ -68,7 +68,7 @@ TEST_P(Copies, OfALossAreEqualBitByBit) {
 
 // If the batch is split, each rank has a contribution to each gradient, and the reduction adds
 // them.
-TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
+TEST_P(CopiesByRoute, OfAParametersGradientAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const GridPtr grid = shuffledGrid(seed);
     const auto layer = test::newAffine(world(), 4, 3);
@@ -88,7 +88,7 @@ TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Routes, Copies,
+INSTANTIATE_TEST_SUITE_P(Routes, CopiesByRoute,
                          testing::Values("auto", "exchange", "chain", "collective"));
 
 } // namespace

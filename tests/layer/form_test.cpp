@@ -313,16 +313,16 @@ void expectForm(const Sample& sample, const Layouts& inputs, const std::string& 
 
 // The prediction counts the messages of single exchanges, so conversions must not take other
 // routes.
-class Forms : public testing::Test {
+class FormsByExchange : public testing::Test {
 protected:
-  Forms() { options().set("-tenon_conversion_route", "exchange"); }
-  ~Forms() override { options().set("-tenon_conversion_route", "auto"); }
+  FormsByExchange() { options().set("-tenon_conversion_route", "exchange"); }
+  ~FormsByExchange() override { options().set("-tenon_conversion_route", "auto"); }
 };
 
 // On one axis, each combination of labels is tested with two of the layouts; which ones depends on
 // the combination and on the number of ranks. On two axes, five combinations are tested, with one
 // layout each.
-TEST_F(Forms, AreTheSetUpLayers) {
+TEST_F(FormsByExchange, AreTheSetUpLayers) {
   const NoTraps noTraps; // the inputs are zeros, whose reciprocals are infinite
   for (const Sample& sample : samples())
     for (const GridPtr& grid : gridsOfAllRanks()) {
@@ -368,7 +368,7 @@ TEST(FormsOfMaxima, SayTheWorkspaceThatKernelsFill) {
 }
 
 // The layer can have another process grid than its input.
-TEST_F(Forms, MayLieOnAnotherGrid) {
+TEST_F(FormsByExchange, MayLieOnAnotherGrid) {
   const auto conv = makeDeclaration("conv");
   conv->set("in_channels", Index(3));
   conv->set("out_channels", Index(8));

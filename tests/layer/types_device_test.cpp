@@ -138,9 +138,9 @@ std::vector<LayerCase> types() {
   return cases;
 }
 
-class Types : public testing::TestWithParam<LayerCase> {};
+class LayerTypesOnDevice : public testing::TestWithParam<LayerCase> {};
 
-TEST_P(Types, OnTheDeviceGiveWhatTheyGiveOnTheHost) {
+TEST_P(LayerTypesOnDevice, OnTheDeviceGiveWhatTheyGiveOnTheHost) {
   const std::vector<const char*> backends = isProduct(GetParam()) ? std::vector{"cudnn", "gemm"}
                                             : GetParam().name == "spectralconv"
                                                 ? std::vector{"cufft", "gemm"}
@@ -159,7 +159,7 @@ TEST_P(Types, OnTheDeviceGiveWhatTheyGiveOnTheHost) {
   }
 }
 
-TEST_P(Types, RecordedGiveWhatTheyGiveOnTheHost) {
+TEST_P(LayerTypesOnDevice, RecordedGiveWhatTheyGiveOnTheHost) {
   std::string view;
   const auto want = runAgain(GetParam(), Space::Host, &view);
   options().set("-tenon_device_graphs", "true");
@@ -293,7 +293,7 @@ TEST(Recorded, LayerIsRecordedAnewWhenPartsOfReductionsHaveGrown) {
   expectSameAfter([&] { norm(large); }, layer, {1, 2, 8, 8});
 }
 
-INSTANTIATE_TEST_SUITE_P(Layers, Types, testing::ValuesIn(types()),
+INSTANTIATE_TEST_SUITE_P(Layers, LayerTypesOnDevice, testing::ValuesIn(types()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {

@@ -86,9 +86,9 @@ void expectSumsOverAllRanks(ReductionOp& op) {
   ASSERT_EQ(result.forwardPairing, result.adjointPairing);
 }
 
-class Programs : public testing::TestWithParam<Transport> {};
+class ReductionPrograms : public testing::TestWithParam<Transport> {};
 
-TEST_P(Programs, SumAndAreTheirOwnAdjoint) {
+TEST_P(ReductionPrograms, SumAndAreTheirOwnAdjoint) {
   const int ranks = world()->size();
   // Since there are many programs, each is tested with two sizes of arrays only: 100, and one that
   // changes from program to program.
@@ -107,7 +107,7 @@ TEST_P(Programs, SumAndAreTheirOwnAdjoint) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(ReductionOp, Programs, testing::ValuesIn(kTransports),
+INSTANTIATE_TEST_SUITE_P(ReductionOp, ReductionPrograms, testing::ValuesIn(kTransports),
                          [](const auto& info) { return transportName(info.param); });
 
 ReductionPlan planOf(const Hierarchy& hierarchy, const char* program) {

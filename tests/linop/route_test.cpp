@@ -132,14 +132,14 @@ struct Way {
 // If messages cost almost nothing, sums are divided into pieces instead of computed along trees.
 constexpr LinkRates kSlowLinks{.latency = 1e-12, .overhead = 1e-12};
 
-class Routes : public testing::TestWithParam<Way> {
+class ConversionRoutes : public testing::TestWithParam<Way> {
 protected:
   LinearOpRef make(const Layout& from, const Layout& to, TenonDataType type) const {
     return makeConversion(world(), from, to, type, test::by(GetParam().policy));
   }
 };
 
-TEST_P(Routes, KeepTheValueOfValidTensors) {
+TEST_P(ConversionRoutes, KeepTheValueOfValidTensors) {
   for (unsigned seed = 0, end = test::draws(50); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(seed);
     for (TenonDataType type :
@@ -154,7 +154,7 @@ TEST_P(Routes, KeepTheValueOfValidTensors) {
   }
 }
 
-TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
+TEST_P(ConversionRoutes, MultiplyAndAddInHalvesAndBound) {
   for (unsigned seed = 0, end = test::draws(30); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(500 + seed);
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
@@ -178,7 +178,7 @@ TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
   }
 }
 
-TEST_P(Routes, SatisfyTheAdjointIdentity) {
+TEST_P(ConversionRoutes, SatisfyTheAdjointIdentity) {
   for (unsigned seed = 0, end = test::draws(50); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(1000 + seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
@@ -192,7 +192,7 @@ TEST_P(Routes, SatisfyTheAdjointIdentity) {
   }
 }
 
-TEST_P(Routes, SendWhatTheyCount) {
+TEST_P(ConversionRoutes, SendWhatTheyCount) {
   for (unsigned seed = 0, end = test::draws(30); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(2000 + seed);
     const auto op = make(c.from, c.to, TENON_FLOAT64);
@@ -213,7 +213,7 @@ TEST_P(Routes, SendWhatTheyCount) {
 }
 
 // The contributions are real numbers, whose sums depend on the order of addition.
-TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
+TEST_P(ConversionRoutes, MakeCopiesThatAreEqualBitByBit) {
   const int ranks = world()->size();
   std::vector<std::pair<Layout, Layout>> cases;
   for (Index length : {3, 1000}) {
@@ -239,7 +239,7 @@ TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
 
 // Sums along one axis; the other axis has copies, so all lines have the same contributions and must
 // get the same sums.
-TEST_P(Routes, MakeSumsThatAreEqualInEachLine) {
+TEST_P(ConversionRoutes, MakeSumsThatAreEqualInEachLine) {
   const int ranks = world()->size();
   if (ranks % 2 != 0)
     return;
@@ -256,7 +256,7 @@ TEST_P(Routes, MakeSumsThatAreEqualInEachLine) {
   EXPECT_TRUE(std::equal(first.begin(), first.end(), y.data<float>())) << op->describe();
 }
 
-TEST_P(Routes, ReadAndWriteArraysOfAnyStride) {
+TEST_P(ConversionRoutes, ReadAndWriteArraysOfAnyStride) {
   const Shape shape = {6, 2 * world()->size() + 1};
   for (const char* from : {"S0", "S1", "P", "R", "B"})
     for (const char* to : {"S0", "S1", "P", "R", "B"}) {
@@ -289,7 +289,7 @@ std::string nameOfWay(const testing::TestParamInfo<Way>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, Routes,
+    All, ConversionRoutes,
     testing::Values(Way{"Auto", {}},
                     Way{"AutoOnSlowLinks", {.mode = RouteMode::Auto, .rates = kSlowLinks}},
                     Way{"Exchange", {.mode = RouteMode::Exchange, .rates = {}}},

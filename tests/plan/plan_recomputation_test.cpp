@@ -73,13 +73,13 @@ Ref<LayerPlan> planWithin(double bytes, const LayerPlan& parallelizations) {
   return plan;
 }
 
-class Recomputation : public testing::Test {
+class RecomputationByMessages : public testing::Test {
 protected:
   void SetUp() override { options().set("-tenon_conversion_transport", "messages"); }
   void TearDown() override { options().set("-tenon_conversion_transport", "auto"); }
 };
 
-TEST_F(Recomputation, FitsWithTheSameBits) {
+TEST_F(RecomputationByMessages, FitsWithTheSameBits) {
   const Ref<LayerPlan> free = planOf(kCase, world());
   const StepResults saving = stepOf(*free);
   // Limits below the memory of the free plan by these shares of its saved activations.
@@ -109,7 +109,7 @@ TEST_F(Recomputation, FitsWithTheSameBits) {
   }
 }
 
-TEST_F(Recomputation, IsInAPlanFile) {
+TEST_F(RecomputationByMessages, IsInAPlanFile) {
   const std::string path = fmt::format("recomputing_plan.{}.json", world()->size());
   const Ref<LayerPlan> free = planOf(kCase, world());
   const double others = bytesBesideArrays(unfolded(*kCase.make(world())).size()),
@@ -127,7 +127,7 @@ TEST_F(Recomputation, IsInAPlanFile) {
     std::remove(path.c_str());
 }
 
-TEST_F(Recomputation, SaysWhatItWouldNeed) {
+TEST_F(RecomputationByMessages, SaysWhatItWouldNeed) {
   if (world()->size() > 1)
     GTEST_SKIP() << "a search, for one rank";
   const Ref<LayerPlan> plan = planOf(kCase, world());

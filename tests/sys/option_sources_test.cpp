@@ -29,7 +29,7 @@ constexpr OptionSpec kSpecs[] = {
 };
 const OptionRegistration kOptions{{"sources", kSpecs}};
 
-class Sources : public ::testing::Test {
+class OptionSources : public ::testing::Test {
 protected:
   void SetUp() override { unsetenv("TENON_OPTIONS"); }
   void TearDown() override {
@@ -51,13 +51,13 @@ protected:
   std::vector<std::string> files_;
 };
 
-TEST_F(Sources, TheEnvironmentIsReadHere) {
+TEST_F(OptionSources, TheEnvironmentIsReadHere) {
   EXPECT_EQ(environment("TENON_OPTIONS"), std::nullopt);
   setenv("TENON_OPTIONS", "", 1);
   EXPECT_EQ(environment("TENON_OPTIONS"), "");
 }
 
-TEST_F(Sources, AHostsOwnOptionsAreLeftAlone) {
+TEST_F(OptionSources, AHostsOwnOptionsAreLeftAlone) {
   const auto rest = load({"-ksp_type", "cg", "-tenon_size", "-3", "-size", "4", "mesh.msh",
                           "-tenon_switch", "input.dat", "-log_view"});
   EXPECT_EQ(rest, (std::vector<std::string>{"-ksp_type", "cg", "-size", "4", "mesh.msh",
@@ -68,7 +68,7 @@ TEST_F(Sources, AHostsOwnOptionsAreLeftAlone) {
 }
 
 // A program that declares options can use other libraries, whose options it does not declare.
-TEST_F(Sources, AHostsDeclaredOptionsAreReadAmongOthers) {
+TEST_F(OptionSources, AHostsDeclaredOptionsAreReadAmongOthers) {
   static constexpr OptionSpec kHost[] = {{"host_cells", OptionSpec::Int, "1", "the host's own"}};
   declareProgramOptions({"host", kHost});
   const auto rest =
@@ -84,21 +84,21 @@ TEST_F(Sources, AHostsDeclaredOptionsAreReadAmongOthers) {
   });
 }
 
-TEST_F(Sources, AFlagTakesATruthValueOnly) {
+TEST_F(OptionSources, AFlagTakesATruthValueOnly) {
   load({"-tenon_switch", "off"});
   EXPECT_FALSE(database_.getFlag("", "switch"));
   load({"-tenon_a_switch", "-tenon_size", "1"});
   EXPECT_TRUE(database_.getFlag("a_", "switch"));
 }
 
-TEST_F(Sources, AWordMayBeLeftOut) {
+TEST_F(OptionSources, AWordMayBeLeftOut) {
   load({"-tenon_help"});
   EXPECT_EQ(database_.findString("", "help"), "");
   load({"-tenon_help", "conv"});
   EXPECT_EQ(database_.findString("", "help"), "conv");
 }
 
-TEST_F(Sources, BadCommandLinesNameTheSource) {
+TEST_F(OptionSources, BadCommandLinesNameTheSource) {
   expectError(TENON_ERR_OPTION, {"'-tenon_sise'", "(command line)", "'-tenon_size'"}, [&] {
     load({"-tenon_sise", "3"});
   });
@@ -109,7 +109,7 @@ TEST_F(Sources, BadCommandLinesNameTheSource) {
   });
 }
 
-TEST_F(Sources, EachSourceOutranksThoseBefore) {
+TEST_F(OptionSources, EachSourceOutranksThoseBefore) {
   const auto file = writeFile("-tenon_size 1\n");
   const std::string named = "-tenon_options_file " + file;
   EXPECT_EQ(database_.getInt("", "size"), 0);
@@ -134,12 +134,12 @@ TEST_F(Sources, EachSourceOutranksThoseBefore) {
   EXPECT_EQ(database_.getInt("", "size"), 4);
 }
 
-TEST_F(Sources, WithinASourceTheLastWins) {
+TEST_F(OptionSources, WithinASourceTheLastWins) {
   load({"-tenon_size", "3", "-tenon_size", "5"});
   EXPECT_EQ(database_.getInt("", "size"), 5);
 }
 
-TEST_F(Sources, TheCommandLinesFileOutranksTheEnvironments) {
+TEST_F(OptionSources, TheCommandLinesFileOutranksTheEnvironments) {
   const auto first = writeFile("-tenon_size 1");
   const auto second = writeFile("-tenon_size 2");
   setenv("TENON_OPTIONS", ("-tenon_options_file " + first).c_str(), 1);
@@ -148,7 +148,7 @@ TEST_F(Sources, TheCommandLinesFileOutranksTheEnvironments) {
   EXPECT_EQ(database_.unused().size(), 0U);
 }
 
-TEST_F(Sources, FilesHaveCommentsQuotesAndBlankLines) {
+TEST_F(OptionSources, FilesHaveCommentsQuotesAndBlankLines) {
   database_.insertFileText("# a comment\n\n  -tenon_size 8 # more\r\n-tenon_switch\n"
                            "-tenon_title \"two words\"",
                            "run.opt");
@@ -157,7 +157,7 @@ TEST_F(Sources, FilesHaveCommentsQuotesAndBlankLines) {
   EXPECT_EQ(database_.getString("", "title"), "two words");
 }
 
-TEST_F(Sources, ABadFileNamesTheLineAndChangesNothing) {
+TEST_F(OptionSources, ABadFileNamesTheLineAndChangesNothing) {
   expectError(TENON_ERR_OPTION, {"'-tenon_sise'", "file run.opt:2"},
               [&] { database_.insertFileText("-tenon_size 1\n-tenon_sise 2\n", "run.opt"); });
   EXPECT_TRUE(database_.values().empty());
@@ -173,7 +173,7 @@ TEST_F(Sources, ABadFileNamesTheLineAndChangesNothing) {
               [&] { database_.insertFileText("-tenon_options_file x", "run.opt"); });
 }
 
-TEST_F(Sources, DevicesAndPipesAreErrors) {
+TEST_F(OptionSources, DevicesAndPipesAreErrors) {
   expectError(TENON_ERR_FILE, {"options file", "'/dev/zero'", "not a regular file"}, [&] {
     load({"-tenon_options_file", "/dev/zero"});
   });
@@ -186,14 +186,14 @@ TEST_F(Sources, DevicesAndPipesAreErrors) {
   std::filesystem::remove(pipe);
 }
 
-TEST_F(Sources, AMissingFileIsNamed) {
+TEST_F(OptionSources, AMissingFileIsNamed) {
   expectError(TENON_ERR_FILE, {"/nowhere/run.opt", "No such file"}, [&] {
     load({"-tenon_options_file", "/nowhere/run.opt"});
   });
   EXPECT_TRUE(database_.values().empty());
 }
 
-TEST_F(Sources, StrayWordsInTheEnvironmentAreErrors) {
+TEST_F(OptionSources, StrayWordsInTheEnvironmentAreErrors) {
   setenv("TENON_OPTIONS", "-tenon_switch maybe", 1);
   expectError(TENON_ERR_OPTION, {"'maybe'", "TENON_OPTIONS"}, [&] { load({}); });
 }

@@ -59,15 +59,15 @@ std::set<Bytes> imagesOf(const Set& set) {
   return images;
 }
 
-class Digits : public ::testing::Test {
+class DigitsInFolder : public ::testing::Test {
 protected:
-  Digits()
+  DigitsInFolder()
       : folder_(fs::path(::testing::TempDir()) /
                 (std::string("tenon_digits_") +
                  ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
     fs::remove_all(folder_);
   }
-  ~Digits() override { fs::remove_all(folder_); }
+  ~DigitsInFolder() override { fs::remove_all(folder_); }
 
   void writeDigits(int train, int test, unsigned long long seed) const {
     ASSERT_EQ(DigitsWrite(folder_.c_str(), train, test, seed), 0) << DigitsMessage();
@@ -77,7 +77,7 @@ protected:
   fs::path folder_;
 };
 
-TEST_F(Digits, FourWholeFilesOfBalancedShuffledClasses) {
+TEST_F(DigitsInFolder, FourWholeFilesOfBalancedShuffledClasses) {
   writeDigits(200, 50, 1);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 4);
   const Set train = readSet(folder_, "train");
@@ -94,7 +94,7 @@ TEST_F(Digits, FourWholeFilesOfBalancedShuffledClasses) {
     EXPECT_EQ(drawn.count(image), 0u);
 }
 
-TEST_F(Digits, TheSeedDecides) {
+TEST_F(DigitsInFolder, TheSeedDecides) {
   writeDigits(40, 10, 1);
   const Set first = readSet(folder_, "train");
   writeDigits(40, 10, 2);
@@ -109,7 +109,7 @@ TEST_F(Digits, TheSeedDecides) {
 
 // The class whose mean image is nearest is the label far more often than one time in ten (50 of the
 // 500 test images), and far from always: there is something to learn.
-TEST_F(Digits, LabelsBelongToImages) {
+TEST_F(DigitsInFolder, LabelsBelongToImages) {
   writeDigits(2000, 500, 3);
   const Set train = readSet(folder_, "train");
   const Set test = readSet(folder_, "t10k");
@@ -132,7 +132,7 @@ TEST_F(Digits, LabelsBelongToImages) {
   EXPECT_LT(right, 450);
 }
 
-TEST_F(Digits, FailuresNameTheFileAndLeaveThePreviousOne) {
+TEST_F(DigitsInFolder, FailuresNameTheFileAndLeaveThePreviousOne) {
   EXPECT_EQ(DigitsWrite((folder_ / "deep").c_str(), 10, 10, 1), 1);
   EXPECT_NE(std::string(DigitsMessage()).find((folder_ / "deep").string()), std::string::npos);
   EXPECT_NE(std::string(DigitsMessage()).find("No such file"), std::string::npos);

@@ -72,7 +72,7 @@ const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> 
 constexpr int kMaxAxes = 64;
 
 // Parses the text of a signature, run by run, into one row for each grid axis: "n2,h-" is n, n, h,
-// where the axis of h is reversed. `who` is the layer in messages.
+// where the axis of h is reversed, and "no4" is n, o, n, o. `who` is the layer in messages.
 class SignatureText {
 public:
   SignatureText(const SignatureTable& table, const std::string& who) : table_(table), who_(who) {}
@@ -112,7 +112,7 @@ private:
     const std::vector<std::string> labels = turns(run.substr(0, digits));
     const int count = digits == std::string::npos ? 1 : countIn(run, digits);
     for (int axis = 0; axis < count; ++axis) {
-      const int turn = isReversed ? count - 1 - axis : axis;
+      const int turn = isReversed ? count - 1 - axis : axis; // the first label is on the last axis
       rows.push_back(rowOf(table_, labels[std::size_t(turn) % labels.size()], who_));
       reversed.push_back(isReversed);
     }
@@ -217,7 +217,8 @@ std::vector<int> splitOrder(const TensorSignature& requested, int dim) {
   for (int axis = 0; axis < static_cast<int>(requested.reversed.size()); ++axis) {
     if (!(requested.properties[axis] == Property::shard(dim)))
       continue;
-    // A reversed axis precedes all earlier ones: the last axis splits first.
+    // A reversed axis precedes all earlier ones, so the last axis splits first: for "h2-" on axes 0
+    // and 1 the order is 1, 0.
     order.insert(requested.reversed[axis] ? order.begin() : order.end(), axis);
     isRequested |= requested.reversed[axis];
   }
@@ -243,7 +244,9 @@ std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes
 
 // The split points of a source's dimension for another list of axes. The common axes, from the
 // major one on, keep their split points. Blocks along further axes of the source are joined, and
-// blocks along further axes of `order` are divided evenly.
+// blocks along further axes of `order` are divided evenly. For example, if axes 0 and 1 with two
+// processes each split the source at 0, 1, 4, 6, 8, the order {0} gives 0, 4, 8, and {0, 2} with
+// two processes on axis 2 gives 0, 2, 4, 6, 8.
 std::vector<Index> cutsLike(const Layout& source, int dim, const std::vector<int>& order) {
   const std::vector<int>& sourceAxes = source.splitAxes(dim);
   const auto [sourceRest, orderRest] = std::ranges::mismatch(sourceAxes, order);

@@ -45,6 +45,7 @@ Layout rowLayoutOf(const Layout& field) {
   for (int d = 0; d < field.ndim(); ++d)
     if (d != kChannelDim)
       axes.insert(axes.end(), field.splitAxes(d).begin(), field.splitAxes(d).end());
+  // In the order of the grid, in which positions are numbered, whatever dimensions the axes split.
   std::ranges::sort(axes);
   std::vector<Index> cuts{0};
   std::vector<int> coordinates(static_cast<std::size_t>(field.grid().axes()), 0);

@@ -12,9 +12,14 @@ namespace tenon {
 
 namespace {
 
-// Weights are [outputs, inputs of a group, functions], in the order that
-// the products need for disco; those of the transposed type have the channels of the fine grid
-// first and are copied.
+// A convolution is toCoarse(), and the transposed one is toFine(), its adjoint; so the derivatives
+// of the one are the products of the other. All products take the weights as [group, coarse
+// channel, fine channel, basis function]. Those of a convolution, [outputs, inputs of a group,
+// functions], are in this order, since its outputs are on the coarse grid. Those of a transposed
+// one have the fine channels first, and are copied to `ordered_`. For example, with 2 fine
+// channels, 3 coarse channels and 1 function:
+//
+//   stored 0 1 2 | 3 4 5   ordered 0 3 | 1 4 | 2 5
 template <class T>
 class LocalDisco final : public BilinearKernel {
 public:
@@ -49,6 +54,8 @@ private:
   void adjointW(const LocalArray& x, const LocalArray& dy, LocalArray& dw,
                 LocalArray& dBias) override {
     if (isTransposed_) {
+      // The products add in their own order of the weights, so the sums begin with 0 there, and are
+      // then added to dw in the order of storage.
       const Index count = weights(), one = 1;
       fillBlock<T>(dw.context(), 1, &count, T(0), ordered_.data<T>(), &one);
       products_.addWeights(dy.data<T>(), x.data<T>(), ordered_.data<T>());
@@ -68,7 +75,8 @@ private:
   Index weights() const {
     return shape_.groups * shape_.fineChannels * shape_.coarseChannels * functions();
   }
-  // Of [group, fine channel, coarse channel, function]: as stored, and as ordered for products.
+  // Strides of the indices [group, fine channel, coarse channel, function], in this order, in the
+  // stored weights of a transposed convolution and in the ordered ones.
   using Strides = std::array<Index, 4>;
   Strides storedStrides() const {
     const Index k = functions(), f = shape_.coarseChannels * k;

@@ -152,6 +152,8 @@ public:
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const auto [shapes, plain, grid, shape, signature] = beginForm(inputs, choice);
     const int row = static_cast<int>(shape.size()) - 2;
+    // For each dimension of the next tensor, the layout and dimension whose split points it takes;
+    // none for the features. The entries change from tensor to tensor.
     std::vector<CutSource> cuts;
     for (int d = 0; d <= row; ++d)
       cuts.push_back({&plain[0], d});

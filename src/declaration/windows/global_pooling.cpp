@@ -109,6 +109,7 @@ public:
   std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
     const Shape& shape = at.form.inputs.front().shape();
     if (const auto area = areaRows(*this, shape)) {
+      // By dimension of x: the dimension of y to which it belongs, or -1 if it is summed.
       std::vector<int> places(shape.size(), -1);
       double factor = 1; // of the means over dimensions that are not weighted
       for (int d = 0; d < static_cast<int>(shape.size()); ++d)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Maps indices outside a dimension back into it, and lists the elements of a box as runs. The step
 // of a run with one element is undetermined: its second element fixes it, so a reflection becomes
-// one run with step -1 instead of a run per element.
+// one run with step -1 instead of a run per element. For example, the box [-2, 6) of 4 elements
+// with mode Reflect copies 2 1 | 0 1 2 3 | 2 1, which is three runs, with the steps -1, 1 and -1.
 #include "geometry/layout/boundary.hpp"
 
 #include "sys/errors/error.hpp"
@@ -189,7 +190,7 @@ bool crossesPole(Index index, Index extent, Boundary low, Boundary high) {
 
 std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low, Boundary high) {
   std::vector<Segment> runs;
-  bool isOpen = false;
+  bool isOpen = false; // whether the next element can extend the last run
   for (Index index = box.begin; index < box.end;) {
     // The part inside the domain is one run, so the work is proportional to the halo width, not to
     // the box. The run is closed: elements outside begin new runs.

@@ -3,6 +3,7 @@
 // layouts, on the position, on the role, and on the axes on which peers have the position's
 // coordinate. These are packed into a key of 64 bits:
 //   [mask of axes | index of own dimension | of the peer's dimension | of the position | role]
+// A mask of axes has bit a for axis a: axes 0 and 2 are the mask 5.
 // The number of bits is the reason for the limits of axes and positions in canHold(), and for the
 // error for more than 2^18 different dimensions (extent, splitting axes, cuts and halo).
 #include "geometry/schedule/flow_table.hpp"
@@ -112,6 +113,9 @@ Index FlowTable::extentsOf(AxisMask axes) const {
   return extents;
 }
 
+// Two boxes meet where their intervals meet in each dimension, so the numbers of messages and of
+// elements are products over the dimensions: with 2 peers along rows and 3 along columns there are
+// 6.
 AlongDim FlowTable::among(const Sides& sides, AxisMask sameCoordinate) {
   const auto& [own, peer, positionIndex, role, fixed] = sides;
   // On an R axis only coordinate 0 has data, so a position with another coordinate has no peer with

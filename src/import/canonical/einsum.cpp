@@ -106,7 +106,8 @@ bool ModelBuilder::withoutEllipsis(std::vector<std::string>& labels, std::string
   return true;
 }
 
-// Replaces dimensions of a factor that have the same label by their diagonal.
+// Replaces dimensions of a factor that have the same label by their diagonal: "nii" of [n, 3, 3]
+// becomes "ni" of [n, 3]. A label can occur more than twice, so this is repeated.
 ModelBuilder::Labelled ModelBuilder::withoutRepeats(Labelled x) {
   for (std::size_t d = 0; d < x.labels.size(); ++d)
     if (const std::size_t first = x.labels.find(x.labels[d]); first < d) {
@@ -259,10 +260,9 @@ ModelBuilder::Labelled ModelBuilder::product(Labelled a, Labelled b,
                                  {elements(last), b.value->shape[b.labels.find(sums[0])]});
     return {reshape(linear(ordered(a, rows + sums), weight, nullptr), shape), rows + columns};
   }
-  if (along.empty() && isWeight(a.value) && !isWeight(b.value) && sums.size() == 1) {
-    Labelled swapped = product(std::move(b), std::move(a), labelsToKeep);
-    return swapped;
-  }
+  // The weight is the first factor: the same with the factors exchanged.
+  if (along.empty() && isWeight(a.value) && !isWeight(b.value) && sums.size() == 1)
+    return product(std::move(b), std::move(a), labelsToKeep);
   return {reshape(matmul(matrices(a, rows, sums), matrices(b, sums, columns)), shape),
           along + rows + columns};
 }

@@ -205,7 +205,9 @@ ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst
   return reshape(transpose(reshape(x, {n, c, h, r, w, r}), order), {n, c * r * r, h, w});
 }
 
-// The weight of a convolution in groups that makes each element of a window a channel.
+// The weight of a convolution in groups that makes each element of a window a channel: output i of
+// `window` per group has the weight 1 for element i of its window, and 0 for the others. For
+// windows of 2 elements and one channel these are the weights 1 0 and 0 1.
 ModelBuilder::Value ModelBuilder::windowElements(Index channels, const std::vector<Index>& kernel) {
   check(!kernel.empty() && channels >= 1 &&
             std::ranges::all_of(kernel, [](Index k) { return k >= 1 && k < kMaxModelWindow; }),
@@ -230,6 +232,9 @@ ModelBuilder::Value ModelBuilder::unfolded(Value x, Windows windows) {
                      elements(y->shape) / std::max(y->shape[0] * y->shape[1], Index(1))});
 }
 
+// The adjoint of unfolded(): adds the elements of windows, [n, channels * window, windows], to a
+// field of this size where the windows overlap. It is a transposed convolution with the same
+// weight; its output padding is for elements after the last window.
 ModelBuilder::Value ModelBuilder::foldedWindows(Value x, const std::vector<Index>& size,
                                                 Windows windows) {
   for (const std::vector<Index>* list :
@@ -247,11 +252,12 @@ ModelBuilder::Value ModelBuilder::foldedWindows(Value x, const std::vector<Index
   windows.isTransposed = true;
   Shape shape = {x->shape[0], x->shape[1]};
   for (std::size_t s = 0; s < size.size(); ++s) {
+    // The last place, counted from 0, at which a window of this extent fits into the padded size.
     const Index extent = windows.dilation[s] * (windows.kernel[s] - 1) + 1,
-                places = size[s] + windows.low[s] + windows.high[s] - extent;
-    check(windows.stride[s] >= 1 && places >= 0, "its windows do not fit its size");
-    shape.push_back(places / windows.stride[s] + 1);
-    windows.outputPadding.push_back(places % windows.stride[s]);
+                lastPlace = size[s] + windows.low[s] + windows.high[s] - extent;
+    check(windows.stride[s] >= 1 && lastPlace >= 0, "its windows do not fit its size");
+    shape.push_back(lastPlace / windows.stride[s] + 1);
+    windows.outputPadding.push_back(lastPlace % windows.stride[s]);
   }
   check(elements(shape) == elements(x->shape), "it has another number of windows");
   const Value weight = windowElements(windows.groups, windows.kernel);

@@ -143,7 +143,7 @@ ModelValues distance(ModelBuilder& b, const Operands& operands, const char*) {
 }
 // Slices of a dimension, of which those with a larger norm than a bound are scaled to it.
 ModelValues boundedNorms(ModelBuilder& b, const Operands& operands, const char*) {
-  constexpr double kEpsilon = 1e-7;
+  constexpr double kEpsilon = 1e-7; // PyTorch's
   const Value x = self(operands);
   const int own = b.dimension(operands.integer("dim"), x->ndim());
   std::vector<int> dims;

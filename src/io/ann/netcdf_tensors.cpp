@@ -95,6 +95,7 @@ private:
   std::vector<StoredTensor> tensors_;
 };
 
+// Registers the reader with the module import when the library is loaded; before there was none.
 [[maybe_unused]] const NetcdfReader kNone =
     setNetcdfReader([](const std::string& path) { return NetcdfTensors(path).bytes(); });
 

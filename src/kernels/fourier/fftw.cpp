@@ -87,7 +87,8 @@ constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
 // Work of a transform per element, for parallelPieces(): a few additions per halving of the line.
 constexpr Index kWorkPerElement = 8;
 
-// Plans for `lines` contiguous lines of real elements, and their complex pairs.
+// Plans for `lines` contiguous lines of real elements, and their complex pairs. A line of N
+// elements has N/2 + 1 modes, which are at most N + 2 numbers.
 template <class T>
 struct RealPlans {
   RealPlans(Index extent, Index lines)

@@ -25,6 +25,7 @@ struct AbsoluteTerm {
     return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d}; // NaN propagates
   }
 };
+// d^2 / 2 for |d| < delta, and delta (|d| - delta / 2) beyond it.
 struct HuberTerm {
   double delta;
   TENON_DEVICE ValueAndSlope termOf(double d) const {

@@ -291,7 +291,8 @@ private:
     });
   }
 
-  // Divides a row by the numbers of elements of its means.
+  // Divides a row by the numbers of elements of its means. For example, without the padding of 1 a
+  // window of 3 x 3 at a corner has 2 x 2 elements: `taps` is 2, and tapsOfColumn_[0] is 2.
   void divide(const Row& row, const T* from, T* to) const {
     const Index inside = (row.taps0.end - row.taps0.begin) * (row.taps1.end - row.taps1.begin);
     const T taps = T(includePad_ ? row.padded : inside);

@@ -38,6 +38,7 @@ std::vector<double> besselZeros(Index m, Index count) {
   while (static_cast<Index>(zeros.size()) < count) {
     double high = low + kStep;
     if (jn(order, low) * jn(order, high) <= 0) {
+      // Bisection; after 60 steps the interval of 0.25 is shorter than a rounding error.
       double a = low, b = high;
       for (int step = 0; step < 60; ++step) {
         const double middle = (a + b) / 2;
@@ -114,7 +115,8 @@ FilterBasis::FilterBasis(FilterBasisKind kind, Index radial, Index angular, doub
 }
 
 // With an odd number of rings the first one is the centre, which has one function; with an even
-// number rings are at half steps. `radial` is twice the distance of a ring in steps.
+// number rings are at half steps. `radial` is twice the distance of a ring in steps: 0, 2, 4 for 5
+// rings (the centre, and two on each side of it), and 1, 3 for 4.
 void FilterBasis::listLinear() {
   const bool hasCentre = radial_ % 2 == 1;
   if (hasCentre)
@@ -145,7 +147,8 @@ void FilterBasis::listHarmonic() {
   }
 }
 
-// `radial` is the degree n, `angular` a number l with m = 2 l - n.
+// `radial` is the degree n, `angular` a number l with m = 2 l - n. The factor makes the norm over
+// the disk of radius 1 equal to 1.
 void FilterBasis::listZernike() {
   for (Index n = 0; n < radial_; ++n)
     for (Index l = 0; l <= n; ++l)
@@ -163,6 +166,8 @@ void FilterBasis::listFourierBessel() {
     for (const double zero : besselZeros(m, radial_)) {
       if (zero > last)
         break;
+      // Over the disk of radius 1: the integral of r J_m(zero r)^2 is J_(m+1)(zero)^2 / 2, and that
+      // of cos^2 or sin^2 over directions is pi (2 pi for m = 0).
       const double norm = std::abs(jn(static_cast<int>(m) + 1, zero)) / std::numbers::sqrt2 *
                           std::sqrt(m == 0 ? 2 * kPi : kPi);
       Function f{

@@ -29,14 +29,15 @@ constexpr Index kGroup = 64 / (2 * static_cast<Index>(sizeof(T)));
 
 double SphereTable::factor(Index l, Index m) const {
   double norm = isSchmidt ? std::sqrt(4 * kPi / double(2 * l + 1)) : 1;
-  if (isSynthesis)
+  if (isSynthesis) // a coefficient of m counts for -m as well, except where both are the same wave
     norm = (m == 0 || 2 * m == columns ? 1 : 2) / norm;
-  else
+  else // the weight of one of the equidistant longitudes
     norm *= 2 * kPi / double(columns);
   if (vectors && isSynthesis == vectors->isDivVort)
     norm *= l == 0 ? 0 : vectors->radius / (double(l) * double(l + 1));
   else if (vectors)
     norm /= vectors->radius;
+  // (-1)^m of the norm, and (-1)^(l+m) of P_lm at the mirror image of a row.
   const bool isNegative = (hasSign && m % 2 != 0) != (southFirst && (l + m) % 2 != 0);
   return isNegative ? -norm : norm;
 }
@@ -263,7 +264,7 @@ void SphereLegendre<T>::multiply(Index place, bool toDegrees, const Work& work, 
     const T* const oddPanel = work.panel + degrees.even * count;
     T *even = nodes + first * row, *differences = nodes + (all + first) * row;
     const auto product = [&](Index rows, const T* panel, T* side, T* result) {
-      if (toDegrees)
+      if (toDegrees) // the panels of an order add to its degrees, and the first one sets them
         gemm<T>(*context_, backend_, false, false, rows, width_, count, T(1), panel, count, side,
                 width_, T(first == 0 ? 0 : 1), result, width_);
       else

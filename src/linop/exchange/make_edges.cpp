@@ -76,7 +76,8 @@ void checkFinite(const std::vector<double>& list, const char* name, int rank) {
                                            bad - list.begin(), rank, *bad));
 }
 
-// For each node in this rank's list, the sum over all ranks of their contributions to it.
+// For each node in this rank's list, the sum over all ranks of their contributions to it: the
+// adjoint of the halo exchange adds them at the owners, and the exchange copies the sums to ghosts.
 std::vector<double> totalsOf(const CommPtr& comm, const IndexMapPtr& nodes,
                              const std::vector<double>& contributions) {
   IndexMapOp op(comm, nodes, nodes->from(), TENON_FLOAT64, CarrierPolicy::fromOptions());
@@ -153,6 +154,7 @@ private:
         edge.ranks.push_back(peer);
       }
     for (const auto& [key, edge] : edges) {
+      // The claims are visited by rank, so equal ranks follow each other.
       if (std::ranges::adjacent_find(edge.ranks) != edge.ranks.end())
         throw Error(TENON_ERR_ARG, fmt::format("rank {} lists two edges with key {}; give each "
                                                "edge a key of its own",

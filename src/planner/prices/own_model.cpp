@@ -83,6 +83,8 @@ void OwnModel::addKinds() {
     layers.push_back(existing_.kindOf(network_, layer));
     saved.push_back(layerBytes_.savedOf(*layers.back().layer, layers.back().native));
   }
+  // By layer and output: whether the adjoint of a reader reads it again, so it must be saved. This
+  // is part of the key of a kind, since it depends on the readers.
   const std::vector<std::vector<bool>> readSaved = outputsReadAgain(network_, saved);
   std::map<std::string, int> known;
   for (int layer = 0; layer < plannedLayers(); ++layer) {
@@ -201,8 +203,9 @@ void OwnModel::addPinnedEnds() {
   }
 }
 
-// Adds a pinned end of the network as a layer with a single parallelization, the first. It costs
-// nothing itself, but the moves from and to it do.
+// Adds a pinned end of the network as a layer with a single parallelization, the first: the others
+// have a fault, which excludes them from the search. It costs nothing itself, but the moves from
+// and to it do.
 int OwnModel::addPinnedEnd(std::string name, const Layout& layout) {
   Kind kind;
   for (int number = 0; number < existing_.count(); ++number)
