@@ -95,8 +95,9 @@ public:
   // reason if there is none.
   static Device& get();
   // Sets the rank of this process among the processes of its node, from which get() selects a
-  // device; 0 until this call.
-  static void setRankOnNode(int rank) noexcept;
+  // device, and their number; 0 until this call.
+  static void setPlaceOnNode(int rank, int size) noexcept;
+  static int processesOnNode() noexcept;
   // CUDA version with which the library was built, such as "13.0", or "none".
   static std::string toolkitVersion();
   // One line per device that the process sees, or one line with the reason why there is none. Does

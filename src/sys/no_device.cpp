@@ -99,7 +99,10 @@ void Device::copy(void*, const void*, Index, const Stream&) {
 bool Device::reaches(const void*) const {
   refuse();
 }
-void Device::setRankOnNode(int) noexcept {}
+void Device::setPlaceOnNode(int, int) noexcept {}
+int Device::processesOnNode() noexcept {
+  return 0;
+}
 int Device::holderOf(const void*) {
   return -1;
 }

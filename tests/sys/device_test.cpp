@@ -54,7 +54,7 @@ TEST(OpenDevice, IsTheOneOfTheOptionOrOfTheRankOnTheNode) {
   for (const auto& one : cases)
     inChild([&] {
       setDevices("2");
-      Device::setRankOnNode(one.rank);
+      Device::setPlaceOnNode(one.rank, 4);
       if (one.option)
         setDeviceOption(one.option);
       EXPECT_EQ(Device::get().number(), one.number);
@@ -77,7 +77,7 @@ TEST(OpenDevice, IsTheOneThatTheProgramHasChosen) {
   inChild([] { // the first one may be current without a choice
     setDevices("3");
     cudaSetDevice(0);
-    Device::setRankOnNode(1);
+    Device::setPlaceOnNode(1, 2);
     EXPECT_EQ(Device::get().number(), 1);
   });
 }

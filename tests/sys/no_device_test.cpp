@@ -24,7 +24,7 @@ TEST(NoDevice, SaysWhyAndWhatToDo) {
 
 TEST(NoDevice, LetsTheHostWork) {
   int here = 0;
-  Device::setRankOnNode(1);
+  Device::setPlaceOnNode(1, 2);
   const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   EXPECT_EQ(Device::holderOf(&here), -1);
 }

@@ -181,7 +181,8 @@ bool isUsed(Index address, std::span<const Index> used) {
 }
 
 // Prints a note, once in a process, if two ranks of the node use one device, and a device that the
-// second one sees is used by none. Collective over the node.
+// second one sees is used by none. Collective over the node. Only the ranks of a communicator of all
+// processes know which devices are used, and those of a part say nothing.
 void noteSharedDevice(const Node& node) {
   std::vector<Index> visible, used(static_cast<std::size_t>(node.size), -1); // by rank
   try {
@@ -199,7 +200,8 @@ void noteSharedDevice(const Node& node) {
   const auto free =
       std::ranges::find_if(visible, [&](Index device) { return !isUsed(device, all); });
   static std::atomic<bool> isNoted = false;
-  if (node.rank == first && free != visible.end() && !isNoted.exchange(true))
+  if (node.size >= Device::processesOnNode() && node.rank == first && free != visible.end() &&
+      !isNoted.exchange(true))
     printError(
         fmt::format("Tenon: two of the {} on a node use CUDA device {}, and none of them uses "
                     "device {}; let the launcher bind ranks to devices, or set -tenon_device\n",

@@ -216,7 +216,7 @@ void answerHelp(const std::string& help) {
 // Selects the device by the rank on the node, and warns if threads outnumber CPUs. Collective.
 void adaptToNode(const Communicator& comm) {
   const Node node(comm.mpi());
-  Device::setRankOnNode(node.rank);
+  Device::setPlaceOnNode(node.rank, node.size);
   heedOversubscription(comm, node);
 }
 

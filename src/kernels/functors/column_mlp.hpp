@@ -18,15 +18,12 @@ namespace tenon::functors {
 // would be compiled for every function of a network, though few are used in perceptrons.
 struct SelectedActivation {
   Pointwise kind;
-  double parameter;
 
   static bool has(Pointwise kind) {
     switch (kind) {
     case Pointwise::Relu:
     case Pointwise::Tanh:
     case Pointwise::Sigmoid:
-    case Pointwise::LeakyRelu:
-    case Pointwise::Elu:
     case Pointwise::Gelu:
     case Pointwise::GeluTanh:
     case Pointwise::Silu:
@@ -47,10 +44,6 @@ struct SelectedActivation {
       return visit(Tanh{});
     case Pointwise::Sigmoid:
       return visit(Sigmoid{});
-    case Pointwise::LeakyRelu:
-      return visit(LeakyRelu{parameter});
-    case Pointwise::Elu:
-      return visit(Elu{parameter});
     case Pointwise::Gelu:
       return visit(Gelu{});
     case Pointwise::GeluTanh:

@@ -208,7 +208,7 @@ bool DeviceColumnMlp<T>::isNarrow() const {
 
 template <class T>
 bool DeviceColumnMlp<T>::readsArgument() const {
-  return functors::SelectedActivation{activation_.kind, activation_.parameter}.readsArgument();
+  return functors::SelectedActivation{activation_.kind}.readsArgument();
 }
 
 // Runs the kernel of narrow layers: `tiles` has the layers and copyOfX already.
@@ -228,7 +228,7 @@ void DeviceColumnMlp<T>::runTiles(const Part& part, const PointArray<const T>& x
         box.rank > 0 && std::abs(array.channel) < std::abs(array.strides[box.rank - 1]);
     return typename Tiles::Side{array.channel, isByChannel};
   };
-  tiles.activation = {activation_.kind, activation_.parameter};
+  tiles.activation = {activation_.kind};
   tiles.points = {box.rank, box.extent, {x.strides, y.first ? y.strides : x.strides}};
   tiles.tiles = (part.points + tile - 1) / tile;
   tiles.tile = static_cast<std::uint32_t>(tile);

@@ -27,7 +27,7 @@ namespace {
 
 // The rank of this process on its node: written once, when the communicator of the node is created,
 // and read by the first get().
-std::atomic<int> rankOnNode{0};
+std::atomic<int> rankOnNode{0}, onNode{0};
 
 constexpr int kMinCapability = 8; // minimum compute capability for which the library has code
 constexpr const char* kUsePrimary =
@@ -261,8 +261,13 @@ bool Device::reaches(const void* address) const {
   return true;
 }
 
-void Device::setRankOnNode(int rank) noexcept {
+void Device::setPlaceOnNode(int rank, int size) noexcept {
   rankOnNode = rank;
+  onNode = size;
+}
+
+int Device::processesOnNode() noexcept {
+  return onNode;
 }
 
 int Device::holderOf(const void* address) {
