@@ -180,6 +180,24 @@ class Points(nn.Module):
         return torch.cat([f(x[i:i + 1], z[i:i + 1]) for i, f in enumerate(functions)])
 
 
+class Pools(nn.Module):
+    """Sums, maxima and means over space, mostly after its dimensions were merged, which are given to all of the field."""
+    def __init__(self):
+        super().__init__()
+        self.score, self.mix = nn.Conv2d(3, 1, 1), nn.Linear(3, 3)
+
+    def forward(self, x):  # [batch, 3, 12, 16]
+        b, c, h, w = x.shape
+        spread = lambda pooled: pooled.view(b, -1, 1, 1)
+        v, shares = x.flatten(2), self.score(x).flatten(2).softmax(2)
+        y = x * torch.sigmoid(spread(self.mix(v.mean(2)))) + spread(self.mix((v @ shares.mT)[:, :, 0]))
+        y = y + spread(self.mix((shares @ v.mT)[:, 0])) + (v.unsqueeze(1) @ shares.unsqueeze(3)).view(b, c, 1, 1)
+        y = y + spread(torch.einsum("bchw,bhw->bc", x, self.score(x)[:, 0].sigmoid())) / (h * w)
+        y = y + (x - spread(v.mean(2))) / spread(v.std(2)) + spread(v.amax(2)) + x / spread(x.flatten(1).norm(dim=1))
+        y = y + self.score(x).view(b, -1).softmax(1).view(b, 1, h, w) * x + spread(v.mT.mean(1)) + spread((2 * v).exp().sum(2).log())
+        return y + x.mean((2, 3), keepdim=True) * x.amax((2, 3), keepdim=True) * x
+
+
 def field():
     return torch.randn(2, 3, 6, 8, dtype=torch.float64)
 
@@ -216,6 +234,10 @@ def points():
                                                             "grad.z": z.grad})
 
 
+def pools():
+    write("pools", Pools().double(), torch.randn(2, 3, 12, 16, dtype=torch.float64))
+
+
 def layouts():
     write("layouts", Layouts().double(), field())
 
@@ -226,5 +248,5 @@ def grids():
 
 if __name__ == "__main__":
     torch.manual_seed(7)
-    for name in sys.argv[1:] or ("special", "limits", "digits", "losses", "layouts", "grids", "booleans", "points"):
+    for name in sys.argv[1:] or ("special", "limits", "digits", "losses", "layouts", "grids", "booleans", "points", "pools"):
         globals()[name]()
