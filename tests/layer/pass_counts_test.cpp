@@ -67,9 +67,10 @@ TEST_P(PassCounts, AreThoseOfTheLog) {
   }
 }
 
-// A squeeze-and-excite block multiplies each channel of a field, which is split in space, by a factor
-// that it computes of all means. The means are summed and the factors come to the field; each rank
-// sends these few numbers to others at most twice, forwards and backwards, and the field stays.
+// A squeeze-and-excite block multiplies each channel of a field, which is split in space, by a
+// factor that it computes of all means. The means are summed and the factors come to the field;
+// each rank sends these few numbers to others at most twice, forwards and backwards, and the field
+// stays.
 TEST(PassCountsOfPatterns, AFieldStaysWhereItsMeansAreSummed) {
   const Shape shape = {2, 8, 32, 24};
   constexpr Index kMeans = 2 * 8;

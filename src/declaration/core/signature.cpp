@@ -45,8 +45,8 @@ Property inputOf(const SignatureRow& row, std::size_t index) {
   return row.inputs[std::min(index, row.inputs.size() - 1)];
 }
 
-// Number of elements of the inputs that a row leaves in place. Properties are comparable only on the
-// same grid.
+// Number of elements of the inputs that a row leaves in place. Properties are comparable only on
+// the same grid.
 Index inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
   Index count = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -56,9 +56,9 @@ Index inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis)
 }
 
 // The row with the least redistribution: a field stays where it is, and a factor for each of its
-// channels comes there. Along an axis of one process nothing is redistributed, so
-// the output keeps the input's property: a decomposition that is passed as boxes has an axis for
-// every dimension, split or not.
+// channels comes there. Along an axis of one process nothing is redistributed, so the output keeps
+// the input's property: a decomposition that is passed as boxes has an axis for every dimension,
+// split or not.
 const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> inputs, int axis) {
   if (inputs.front().grid().extent(axis) == 1)
     for (const SignatureRow& row : table)

@@ -14,9 +14,8 @@ namespace tenon {
 //     weights [n,1,h,w] times the field, and the sum over h and w
 //   softmax over h w, of these weights, or where the dimensions are separated again
 //     exp, and the maximum and the sum over h and w
-// A merged dimension of a field that is split in its last dimension of space is not split in
-// intervals, so that the field moves to other ranks to be merged. It stays where it is for a sum
-// over space.
+// If a field is split in its last dimension of space, a rank's part of a merged dimension is no
+// interval, and the field is redistributed to be merged. For a sum over space it stays where it is.
 void separateMergedSums(ModelBuilder& builder);
 
 } // namespace tenon

@@ -93,8 +93,8 @@ ModelValues divergence(ModelBuilder& b, const Operands& operands, const char*) {
                  difference(b, b.timesLogarithm(target, target), product(b, target, x)));
 }
 // Of counts, whose mean or its logarithm is the input; "full" adds Stirling's approximation of the
-// logarithm of a factorial for counts above 1. PyTorch computes it for all counts, so the derivative
-// is NaN where the logarithm has none, as is that of the root of 0 times 0.
+// logarithm of a factorial for counts above 1. PyTorch computes it for all counts, and the
+// derivative is NaN where the logarithm has none, as is that of the root of 0 times 0.
 ModelValues poissonLoss(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), target = operands.needed("target"), one = b.number(1);
   const double eps = operands.real("eps", 1e-8);
