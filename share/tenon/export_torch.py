@@ -112,6 +112,8 @@ class _Rounding(torch.utils._python_dispatch.TorchDispatchMode):
 # they consist of are exact.
 EXACT = {"aten.celu": lambda x, alpha=1.0: torch.where(x > 0, x, alpha * torch.expm1(torch.where(x > 0, 0, x) / alpha)),
          "aten.hardsigmoid": lambda x: torch.clamp(x + 3, 0, 6) / 6}
+# Operators of whose arguments only shape and type are read.
+SHAPED = {"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"}
 # Where the graph of a region without gradients or autocast is among the arguments; what it reads follows.
 REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
 
@@ -128,7 +130,9 @@ class _Exact(torch.fx.Interpreter):
         if node.op == "get_attr" and not isinstance(made, torch.nn.Parameter):
             known.add(node)
             return made.to(WIDE.get(made.dtype, made.dtype)) if is_tensor else made
-        if node.op == "call_function" and all(read in known for read in reads):
+        # Extents are known, of whatever tensor, and so are tables that are made for them, or in the shape of a tensor.
+        is_extent = isinstance(made, (int, float)) or str(node.target).split(".")[-2:][0] in SHAPED
+        if node.op == "call_function" and (is_extent or all(read in known for read in reads)):
             known.add(node)
             # A stored tensor in another type has the numbers that are stored, and a view those of its argument.
             is_cast = node.target is torch.ops.aten._to_copy.default and reads[0].op == "get_attr"

@@ -13,6 +13,7 @@
 // and the error at the end lists all of them.
 #include "import/model_file.hpp"
 
+#include "import/canonical/merged_sums.hpp"
 #include "import/onnx/onnx.hpp"
 #include "import/pt2/pt2.hpp"
 #include "import/unknown_operators.hpp"
@@ -98,6 +99,7 @@ public:
     for (const std::string& name : program_.outputs)
       addOutput(name);
     builder_.computePairs();
+    separateMergedSums(builder_);
   }
 
 private:

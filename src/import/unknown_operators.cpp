@@ -28,7 +28,7 @@ constexpr Reason kReasons[] = {
     {"cond while_loop scan map associative_scan If Loop Scan",
      "where(), and loops of a fixed number of steps, which the exporter unrolls; what runs cannot "
      "depend on the data"},
-    {"bitwise_* __and__ __or__ __xor__ __lshift__ __rshift__ BitShift Bitwise* BitCast",
+    {"bitwise_* __lshift__ __rshift__ __ilshift__ __irshift__ BitShift Bitwise* BitCast",
      "floor, mod and products with powers of 2; fields are real numbers, which have no bits of "
      "integers"},
     {"rand rand_like randn randn_like randint randint_like randperm normal bernoulli multinomial "

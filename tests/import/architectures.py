@@ -156,6 +156,8 @@ def main():
     rows = [line.split('\t') for line in TABLE.read_text().splitlines() if line[:1] not in ('', '#')]
     ranks = [int(count) for count in asked.ranks.split(',')]
     known, lost, counted = {}, [], collections.Counter()
+    if asked.keep:
+        asked.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as own:
         for row in rows:
             name, expression, shapes, kept = (row + [''])[:4]

@@ -14,7 +14,6 @@
 #include "layer/networks/state.hpp"
 #include "layer/networks/weights.hpp"
 #include "layer/run_layer.hpp"
-#include "sys/traps.hpp"
 #include "weights/assignment.hpp"
 
 #include <fmt/format.h>
@@ -193,33 +192,6 @@ TEST(Model, GivesWhatPyTorchComputes) {
               ADD_FAILURE() << file << " " << properties << " " << vectors << ": " << error.text();
             }
           }
-  }
-}
-
-// Maxima, minima and thresholds of NaN are NaN, as in PyTorch and ONNX. Element 7 of one input and
-// element 9 of the other are NaN; so must be the results there, and no others.
-TEST(Model, KeepsWhatIsNoNumber) {
-  const NoTraps noTraps; // NaN is compared
-  for (const char* file : {"extremes.f64.pt2", "extremes.onnx"}) {
-    const auto layer = makeModel(world());
-    layer->set("path", (folder() / file).string());
-    layer->setDataType(TENON_FLOAT64);
-    readModel(*layer);
-    const Layout field = test::onWorld({2, 1, 12, 16}, "B");
-    layer->setUp(Layouts{field, field});
-    // On the heap: the layer holds references to its inputs for the adjoint, and is destroyed last.
-    const Ref<DTensor> x = test::tensor(field, TENON_FLOAT64),
-                       z = test::tensor(field, TENON_FLOAT64),
-                       y = test::tensor(layer->outputLayouts().front(), TENON_FLOAT64);
-    fillConstant(*x, 1);
-    fillConstant(*z, 2);
-    x->mutableData<double>()[7] = z->mutableData<double>()[9] = std::nan("");
-    const DTensor* in[] = {x.get(), z.get()};
-    DTensor* out[] = {y.get()};
-    layer->apply(Inputs(in, 2), Outputs(out, 1));
-    const std::vector<double> found = test::gathered(*y);
-    for (std::size_t i = 0; i < found.size(); ++i)
-      EXPECT_EQ(std::isnan(found[i]), i == 7 || i == 9) << file << " at " << i;
   }
 }
 

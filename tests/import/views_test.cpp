@@ -52,6 +52,17 @@ TEST(Views, AreAllThatPyTorchHas) {
   EXPECT_TRUE(writesToArgument("detach_"));
 }
 
+// Of Python's operators, a &= b writes to a, and a & b does not.
+TEST(Views, AreWrittenByNamesWithUnderscores) {
+  for (const auto& [name, isWrite] :
+       {std::pair("add_", true), std::pair("add", false), std::pair("__iand__", true),
+        std::pair("__and__", false), std::pair("detach_", false)}) {
+    ModelProgram program;
+    program.operations = {operation(name, ModelArgument::ofValue("x"), "self", "v")};
+    EXPECT_EQ(InPlace::writtenNames(program).contains("x"), isWrite) << name;
+  }
+}
+
 TEST(Views, AreOfTheElementsOfAList) {
   const auto list = [](std::vector<ModelArgument> items) {
     return ModelArgument::ofList(std::move(items));

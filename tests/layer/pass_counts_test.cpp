@@ -67,6 +67,43 @@ TEST_P(PassCounts, AreThoseOfTheLog) {
   }
 }
 
+// A squeeze-and-excite block multiplies each channel of a field, which is split in space, by a
+// factor that it computes of all means. The means are summed and the factors come to the field;
+// each rank sends these few numbers to others at most twice, forwards and backwards, and the field
+// stays.
+TEST(PassCountsOfPatterns, AFieldStaysWhereItsMeansAreSummed) {
+  const Shape shape = {2, 8, 32, 24};
+  constexpr Index kMeans = 2 * 8;
+  const auto newPoint = [](Index from, Index to) {
+    const Ref<Layer> layer = newLayer(world(), "conv");
+    layer->set("in_channels", from);
+    layer->set("out_channels", to);
+    layer->set("kernel", Shape{1, 1});
+    return layer;
+  };
+  for (const std::string split : {"S2", "S3"})
+    for (const bool isFirst : {true, false}) {
+      SCOPED_TRACE(split + (isFirst ? " field, factor" : " factor, field"));
+      const Ref<Layer> graph = newLayer(world(), "graph");
+      int factor = addGraphNode(*graph, newLayer(world(), "globalaveragepooling"), {-1});
+      factor = addGraphNode(*graph, newPoint(8, 2), {factor});
+      factor = addGraphNode(*graph, newPointwise(world(), "relu"), {factor});
+      factor = addGraphNode(*graph, newPoint(2, 8), {factor});
+      factor = addGraphNode(*graph, newPointwise(world(), "sigmoid"), {factor});
+      addGraphNode(*graph, newLayer(world(), "multiply"),
+                   isFirst ? std::vector{-1, factor} : std::vector{factor, -1});
+      const Layout field = onWorld(shape, split);
+      Step step(graph, field);
+      EXPECT_EQ(step.y->layout(), field);
+      fillParameters(*graph);
+      fillValid(*step.x, 1);
+      fillValid(*step.dy, 2);
+      const Index most = 2 * kMeans * (world()->size() - 1) * Index(sizeof(double));
+      EXPECT_LE(sentIn([&] { step.apply(); }).second, most);
+      EXPECT_LE(sentIn([&] { step.adjoint(); }).second, most);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layers, PassCounts, testing::ValuesIn(layerCases()),
                          [](const auto& info) { return info.param.name; });
 

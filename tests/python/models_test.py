@@ -126,6 +126,57 @@ class Models(unittest.TestCase):
             network.load_state_dict(doubled, strict=True)
             COMM.barrier()
 
+    def proves_itself(self, network, shape, properties):
+        """Exports a network with free extents; set-up proves the file, in float64 and float32."""
+        torch, tt, export_model = self.with_torch()
+        torch.manual_seed(3)
+        network = network().eval()
+        example, x = torch.randn(*shape), torch.randn(*shape)
+        with tempfile.TemporaryDirectory() as folder:
+            path = COMM.bcast(f'{folder}/network.pt2')
+            if COMM.rank == 0:
+                export_model(network, (example,), path)
+            COMM.barrier()
+            layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), x.shape, properties)
+            module = tt.load(path, layout, dtype=torch.float32)
+            self.assertLess(tt.difference(module, network, x), 2e-5)
+            COMM.barrier()
+
+    def test_tables_for_the_extents_of_inputs(self):
+        torch, _, _ = self.with_torch()
+
+        class Latitudes(torch.nn.Module):
+            """Tables in float32 for extents that are free, whose rounding is that of PyTorch."""
+            def __init__(self):
+                super().__init__()
+                self.conv = torch.nn.Conv2d(3, 2, 3, padding=1)
+
+            def forward(self, x):
+                n, _, h, w = x.shape
+                lat = (torch.arange(h, dtype=x.dtype) + 0.5) / h * 3.1 - 1.5
+                sine = (1.4 * torch.sin(lat)).view(1, 1, h, 1).expand(n, 1, h, w)
+                y = torch.cat([x * lat.cos()[:, None], sine], 1) + torch.full((n, 1, 1, 1), 0.1)
+                return self.conv(y) + 0.3 * torch.ones_like(x) + 0.7 * x.new_full((w,), 0.3)
+
+        self.proves_itself(Latitudes, (2, 2, 12, 8), 'S2')
+
+    def test_a_saturated_attention_over_a_split_sequence(self):
+        torch, _, _ = self.with_torch()
+
+        class Saturated(torch.nn.Module):
+            """Probabilities near 0 and 1, whose derivatives are differences of nearly equal numbers."""
+            def __init__(self):
+                super().__init__()
+                self.mixed, self.value = torch.nn.Linear(16, 16), torch.nn.Linear(16, 16)
+
+            def forward(self, x):
+                heads = lambda y: y.unflatten(2, (2, 8)).transpose(1, 2)
+                q = heads(60 * torch.nn.functional.normalize(self.mixed(x), dim=-1))
+                y = torch.nn.functional.scaled_dot_product_attention(q, q, heads(self.value(x)))
+                return x + y.transpose(1, 2).flatten(2)
+
+        self.proves_itself(Saturated, (2, 24, 16), 'S1')
+
     def test_lost_regions_without_gradients_are_refused(self):
         torch, _, export_model = self.with_torch()
 

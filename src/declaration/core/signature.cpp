@@ -45,18 +45,20 @@ Property inputOf(const SignatureRow& row, std::size_t index) {
   return row.inputs[std::min(index, row.inputs.size() - 1)];
 }
 
-// Number of inputs that a row leaves in place. Properties are comparable only on the same grid.
-int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
-  int count = 0;
+// Number of elements of the inputs that a row leaves in place. Properties are comparable only on
+// the same grid.
+Index inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
+  Index count = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    count +=
-        inputs[i].grid() == inputs.front().grid() && inputs[i].property(axis) == inputOf(row, i);
+    if (inputs[i].grid() == inputs.front().grid() && inputs[i].property(axis) == inputOf(row, i))
+      count += elements(inputs[i].shape());
   return count;
 }
 
-// The row with the least redistribution. Along an axis of one process nothing is redistributed, so
-// the output keeps the input's property: a decomposition that is passed as boxes has an axis for
-// every dimension, split or not.
+// The row with the least redistribution: a field stays where it is, and a factor for each of its
+// channels comes there. Along an axis of one process nothing is redistributed, so the output keeps
+// the input's property: a decomposition that is passed as boxes has an axis for every dimension,
+// split or not.
 const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> inputs, int axis) {
   if (inputs.front().grid().extent(axis) == 1)
     for (const SignatureRow& row : table)

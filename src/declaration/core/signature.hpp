@@ -61,7 +61,7 @@ public:
   static Signature named(const SignatureTable& table, const Grid& grid, const std::string& labels,
                          const std::string& who);
   // The signature with the least redistribution. On each axis it chooses the row that leaves the
-  // most inputs in place, the first in case of a tie. On an axis of one process it chooses the
+  // most elements in place, the first in case of a tie. On an axis of one process it chooses the
   // first row whose output has the property of the first input, if there is one.
   static Signature following(const SignatureTable& table, std::span<const Layout> inputs);
   static Signature following(const SignatureTable& table, const Layout& input) {

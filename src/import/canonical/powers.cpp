@@ -45,15 +45,24 @@ ModelBuilder::Value ModelBuilder::logAddExp(Value x, Value y, double unit) {
                 affine(unary("softplus", affine(distance, {-unit}, {0})), {1 / unit}, {0}));
 }
 
+// Where x and the product are 0, the derivative by x is still log(y), unless this is undefined or
+// -infinity: then it is 0, and the derivative by y is x / y, which is NaN for 0 / 0. The root of 0,
+// whose derivative is infinite, has these derivatives.
 ModelBuilder::Value ModelBuilder::timesLogarithm(Value x, Value y, bool addsOne) {
-  const Value zero = number(0);
-  const Value isUndefined =
-      compare("or", compare("le", y, number(addsOne ? -1 : 0)),
-              compare("eq", y, number(std::numeric_limits<double>::infinity())));
-  const Value isNothing = compare("and", compare("eq", x, zero), isUndefined);
-  const Value inside = where(isNothing, number(1), y);
-  return where(isNothing, zero,
-               binary("mul", x, addsOne ? logOfOneMore(inside) : unary("log", inside)));
+  const Value zero = number(0), one = number(1), lowest = number(addsOne ? -1 : 0);
+  const Value isZero = compare("eq", x, zero);
+  const auto atZero = [&](const char* relation, Value limit) {
+    return compare("and", isZero, compare(relation, y, limit));
+  };
+  const Value isLowest = atZero("eq", lowest), isBelow = atZero("lt", lowest),
+              isInfinite = atZero("eq", number(std::numeric_limits<double>::infinity()));
+  const Value isNothing = compare("or", isLowest, compare("or", isBelow, isInfinite));
+  const Value inside = where(isNothing, one, y);
+  const Value product = binary("mul", x, addsOne ? logOfOneMore(inside) : unary("log", inside));
+  const Value ofLowest =
+      binary("mul", x, unary("sqrt", where(isLowest, binary("sub", y, lowest), one)));
+  const Value ofInfinity = unary("sqrt", where(isInfinite, x, one));
+  return where(isBelow, zero, where(isLowest, ofLowest, where(isInfinite, ofInfinity, product)));
 }
 
 // 2 atanh(x / (2 + x)) for small x, where 1 + x has lost digits of x.

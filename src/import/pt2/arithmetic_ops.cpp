@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace tenon {
 
@@ -115,6 +116,21 @@ ModelValues bucket(ModelBuilder& b, const Operands& operands, const char* varian
   return {b.reduce("sum", b.compare(isRight ? "ge" : "gt", b.reshape(x, shape), limits),
                    {x->ndim()}, /*keeps=*/false)};
 }
+// Whether each element is one of a list.
+ModelValues isIn(ModelBuilder& b, const Operands& operands, const char*) {
+  const auto either = [&](const char* tensor, const char* number) {
+    const Value x = operands.value(tensor);
+    return x ? x : operands.needed(number);
+  };
+  operands.has("assume_unique"); // how PyTorch searches
+  const Value x = either("elements", "element"), list = either("test_elements", "test_element");
+  Shape shape = x->shape;
+  shape.push_back(1);
+  const Value count = b.reduce("sum", b.compare("eq", b.reshape(x, shape), b.reshape(list, {-1})),
+                               {x->ndim()}, /*keeps=*/false);
+  const char* relation = operands.flag("invert", false) ? "eq" : "ne";
+  return {b.compare(relation, count, b.number(0))};
+}
 // Vectors of three components, along one dimension.
 ModelValues cross(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), y = operands.needed("other");
@@ -139,12 +155,13 @@ ModelValues power(ModelBuilder& b, const Operands& operands, const char*) {
 bool areFlags(const Operands& operands) {
   return operands.isFlag("self") && (!operands.has("other") || operands.isFlag("other"));
 }
-// `variant`: the operation.
+// `variant`: the operation; "ne" is the exclusive or.
 ModelValues bitwise(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value x = self(operands);
   if (!areFlags(operands))
     return {b.refuse("an operation on the bits of integers", "booleans", x->shape)};
-  return {*variant == 'n' ? b.unary("not", x) : b.compare(variant, x, operands.needed("other"))};
+  return {std::string_view(variant) == "not" ? b.unary("not", x)
+                                             : b.compare(variant, x, operands.needed("other"))};
 }
 ModelValues logic(ModelBuilder& b, const Operands& operands, const char* variant) {
   return {b.compare(variant, flagsOf(b, operands, "self"), flagsOf(b, operands, "other"))};
@@ -195,7 +212,11 @@ ModelValues where(ModelBuilder& b, const Operands& operands, const char*) {
 }
 
 constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
+                                      {"__iand__", bitwise, "and"},
+                                      {"__ior__", bitwise, "or"},
+                                      {"__ixor__", bitwise, "ne"},
                                       {"__or__", bitwise, "or"},
+                                      {"__xor__", bitwise, "ne"},
                                       {"_to_copy", converted},
                                       {"add", arithmetic, "add"},
                                       {"addcdiv", addProduct, "div"},
@@ -207,6 +228,7 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
                                       {"bitwise_and", bitwise, "and"},
                                       {"bitwise_not", bitwise, "not"},
                                       {"bitwise_or", bitwise, "or"},
+                                      {"bitwise_xor", bitwise, "ne"},
                                       {"bucketize", bucket, "buckets"},
                                       {"clone", unchanged},
                                       {"contiguous", unchanged},
@@ -224,6 +246,7 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
                                       {"gt", comparison, "gt"},
                                       {"heaviside", heaviside},
                                       {"hypot", hypotenuse},
+                                      {"isin", isIn},
                                       {"isnan", isNaN},
                                       {"le", comparison, "le"},
                                       {"lerp", interpolated},

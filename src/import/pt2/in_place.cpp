@@ -151,11 +151,11 @@ ModelBuilder::Value withPart(ModelBuilder& b, ModelBuilder::Value x, ModelBuilde
 } // namespace
 
 const std::string* InPlace::changed(const ModelOperation& operation) {
-  // In PyTorch, names of operators that write in place end in "_".
-  const std::size_t dot = operation.type.rfind('.');
-  const bool writesInPlace = operation.type.starts_with("aten.") && dot != operation.type.npos &&
-                             dot > 0 && operation.type[dot - 1] == '_' &&
-                             operation.type != "aten.detach_.default";
+  // In PyTorch, names of operators that write in place end in "_", and those of Python's operators
+  // are as "__iand__" (a &= b), where "__and__" (a & b) makes a new value.
+  const std::string_view name = atenName(operation.type);
+  const bool writesInPlace =
+      name.ends_with("__") ? name.starts_with("__i") : name.ends_with('_') && name != "detach_";
   return writesInPlace ? selfName(operation) : nullptr;
 }
 

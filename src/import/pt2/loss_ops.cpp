@@ -93,7 +93,8 @@ ModelValues divergence(ModelBuilder& b, const Operands& operands, const char*) {
                  difference(b, b.timesLogarithm(target, target), product(b, target, x)));
 }
 // Of counts, whose mean or its logarithm is the input; "full" adds Stirling's approximation of the
-// logarithm of a factorial.
+// logarithm of a factorial for counts above 1. PyTorch computes it for all counts, and the
+// derivative is NaN where the logarithm has none, as is that of the root of 0 times 0.
 ModelValues poissonLoss(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), target = operands.needed("target"), one = b.number(1);
   const double eps = operands.real("eps", 1e-8);
@@ -101,12 +102,16 @@ ModelValues poissonLoss(ModelBuilder& b, const Operands& operands, const char*) 
                    ? difference(b, b.unary("exp", x), product(b, target, x))
                    : difference(b, x, product(b, target, b.unary("log", b.affine(x, {1}, {eps}))));
   if (operands.flag("full", false)) {
-    const Value isLarge = b.compare("gt", target, one), n = b.where(isLarge, target, one);
-    const Value logarithm = b.unary("log", n);
+    const Value zero = b.number(0), isSmall = b.compare("le", target, one),
+                n = b.where(isSmall, one, target), logarithm = b.unary("log", n);
     const Value factorial =
         b.binary("add", difference(b, product(b, n, logarithm), n),
                  b.affine(logarithm, {0.5}, {0.5 * std::log(2 * std::numbers::pi)}));
-    loss = b.binary("add", loss, b.where(isLarge, factorial, b.number(0)));
+    const Value isUndefined = b.compare("le", target, zero);
+    const Value root =
+        b.unary("sqrt", b.where(isUndefined, difference(b, target, b.stopped(target)), one));
+    loss = b.binary("add", loss,
+                    b.where(isSmall, b.where(isUndefined, scaled(b, root, 0), zero), factorial));
   }
   return reduced(b, operands, loss);
 }

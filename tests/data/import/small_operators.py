@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """small_operators.py [NAME...]: writes test networks of PyTorch's small operators, in the way of make.py. Needs torch and onnx."""
+import functools
 import sys
 
+import numpy
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from make import write, write_bare
+from make import FOLDER, write, write_bare
 
 
 class Special(nn.Module):
@@ -144,6 +146,58 @@ class Grids(nn.Module):
         return y + torch.zeros(6, 8).index_put(tuple(torch.tril_indices(6, 8, -1)), torch.tensor(1.0)) * x * torch.triu_indices(3, 3).sum()
 
 
+class Booleans(nn.Module):
+    """Operators of truth values: as functions, as Python's operators, and in place; their arguments are read afterwards too."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", torch.rand(6, 8) > 0.4)
+        self.register_buffer("ids", torch.randint(0, 7, (6, 8)))
+
+    def forward(self, x):  # [batch, 3, 6, 8], between -1 and 1
+        a, b, mask = x > -0.3, x < 0.4, self.mask
+        y = torch.where(a & b, x, 2 * x) + torch.where(a | ~mask, x * x, 3.0) + torch.where(a ^ b, x, -x)
+        y = y + torch.where(torch.bitwise_xor(a, mask), x, 0.5) + torch.where(torch.logical_xor(x, a), x, 0.25) * (a ^ True)
+        y = y + torch.where(a == b, x, 1.0) + torch.where(a != mask, 2.0, x) + (a > b) * x + torch.where(b.eq(False), x, 0.125)
+        y = y + torch.where(torch.where(a, True, mask), x, -2.0) + torch.where(a, mask, False) * x + (b & True) * (a | False) * x
+        y = y + torch.where(torch.isin(self.ids, torch.tensor([1, 4])), x, 0.5) + torch.isin(torch.round(3 * x), torch.arange(2), invert=True) * x
+        y = y + torch.isin(self.ids, 5) * x + torch.where(torch.tensor(True), x, 0.0) + torch.stack([a, b]).all(0) * x
+        c, d = a.clone(), a.clone()
+        c &= b
+        y = y + torch.where(c.clone(), x, 0.75)
+        c |= mask
+        y = y + c.clone() * x
+        c ^= b
+        d[..., 0], d[:, :, :2] = True, False
+        c.bitwise_xor_(d)
+        return y + torch.where(c, x, 1.5) + torch.where(a, x, 0.0) + torch.where(b, x, 0.0) + d * x + torch.where(mask, x, 0.0)
+
+
+class Points(nn.Module):
+    """Functions of two numbers where derivatives are 0, infinite or none: of each function, one row of points (x, z)."""
+    def forward(self, x, z):
+        counts = [functools.partial(F.poisson_nll_loss, log_input=log, full=full, reduction="none") for log in (True, False) for full in (True, False)]
+        functions = [torch.xlogy, torch.special.xlog1py, *counts, functools.partial(F.kl_div, reduction="none")]
+        return torch.cat([f(x[i:i + 1], z[i:i + 1]) for i, f in enumerate(functions)])
+
+
+class Pools(nn.Module):
+    """Sums, maxima and means over space, mostly after its dimensions were merged, which are given to all of the field."""
+    def __init__(self):
+        super().__init__()
+        self.score, self.mix = nn.Conv2d(3, 1, 1), nn.Linear(3, 3)
+
+    def forward(self, x):  # [batch, 3, 12, 16]
+        b, c, h, w = x.shape
+        spread = lambda pooled: pooled.view(b, -1, 1, 1)
+        v, shares = x.flatten(2), self.score(x).flatten(2).softmax(2)
+        y = x * torch.sigmoid(spread(self.mix(v.mean(2)))) + spread(self.mix((v @ shares.mT)[:, :, 0]))
+        y = y + spread(self.mix((shares @ v.mT)[:, 0])) + (v.unsqueeze(1) @ shares.unsqueeze(3)).view(b, c, 1, 1)
+        y = y + spread(torch.einsum("bchw,bhw->bc", x, self.score(x)[:, 0].sigmoid())) / (h * w)
+        y = y + (x - spread(v.mean(2))) / spread(v.std(2)) + spread(v.amax(2)) + x / spread(x.flatten(1).norm(dim=1))
+        y = y + self.score(x).view(b, -1).softmax(1).view(b, 1, h, w) * x + spread(v.mT.mean(1)) + spread((2 * v).exp().sum(2).log())
+        return y + x.mean((2, 3), keepdim=True) * x.amax((2, 3), keepdim=True) * x
+
+
 def field():
     return torch.randn(2, 3, 6, 8, dtype=torch.float64)
 
@@ -164,6 +218,26 @@ def losses():
     write("losses", Losses().double(), field())
 
 
+def booleans():
+    write("booleans", Booleans().double(), torch.rand(2, 3, 6, 8, dtype=torch.float64) * 2 - 1)
+
+
+def points():
+    """The numbers of PyTorch are in points.exact.npz, NaN among them."""
+    numbers = torch.tensor([-2, -1, -0.5, 0, 0.25, 1, 3, torch.nan, torch.inf], dtype=torch.float64)
+    x, z = (v.reshape(1, -1).repeat(7, 1) for v in torch.meshgrid(numbers[:-1], numbers, indexing="ij"))
+    torch.export.save(torch.export.export(Points(), (x, z)), f"{FOLDER}/points.f64.pt2")
+    x, z = x.requires_grad_(), z.requires_grad_()
+    y = Points()(x, z)
+    y.backward(torch.ones_like(y))
+    numpy.savez_compressed(f"{FOLDER}/points.exact.npz", **{"in.x": x.detach(), "in.z": z.detach(), "out.y": y.detach(), "grad.x": x.grad,
+                                                            "grad.z": z.grad})
+
+
+def pools():
+    write("pools", Pools().double(), torch.randn(2, 3, 12, 16, dtype=torch.float64))
+
+
 def layouts():
     write("layouts", Layouts().double(), field())
 
@@ -174,5 +248,5 @@ def grids():
 
 if __name__ == "__main__":
     torch.manual_seed(7)
-    for name in sys.argv[1:] or ("special", "limits", "digits", "losses", "layouts", "grids"):
+    for name in sys.argv[1:] or ("special", "limits", "digits", "losses", "layouts", "grids", "booleans", "points", "pools"):
         globals()[name]()
