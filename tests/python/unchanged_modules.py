@@ -95,8 +95,8 @@ NETWORKS = {
     'UNO': (of_neuraloperator, {'hidden_channels': 4, 'n_layers': 3, 'uno_out_channels': [4, 8, 4], 'uno_n_modes': [[4, 4]] * 3,
                                 'uno_scalings': [[1, 1], [0.5, 0.5], [2, 2]], 'channel_mlp_skip': 'linear'}, [2, 2, 16, 16], True),
 }
-# Their weights are complex64, or they compute something of their inputs in float32 in any case.
-IN_FLOAT32 = ('FNO', 'TFNO', 'UNO', 'DiffusionModelUNet')
+# Their weights are complex64, or they compute something in float32 in any case, as EdgeNeXt does its table of positions.
+IN_FLOAT32 = ('FNO', 'TFNO', 'UNO', 'DiffusionModelUNet', 'edgenext_xx_small')
 STEPS, GROWTH = 20, 30
 
 
