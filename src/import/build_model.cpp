@@ -121,7 +121,8 @@ private:
         builder_.refuse("a tensor whose memory was changed through a view of it, or by detach()",
                         "operators that make new values, such as detach().clone()", {1});
     });
-    ModelValues values = results(operation);
+    ModelValues values =
+        isNarrowArithmetic(operation) ? results(withNarrowNumbers(operation)) : results(operation);
     // PyTorch rounds each result to its type. Constants were computed in float64 at import, so
     // round them in the same way.
     for (std::size_t i = 0; i < std::min(operation.results.size(), values.size()); ++i)
@@ -133,6 +134,24 @@ private:
     inPlace_.note(operation);
     for (std::size_t i = 0; i < operation.results.size(); ++i)
       names_[operation.results[i]] = i < values.size() ? values[i] : nullptr;
+  }
+
+  // Whether PyTorch computes an operation of constants and numbers in float32: its result has this
+  // type or a narrower one.
+  bool isNarrowArithmetic(const ModelOperation& operation) const {
+    if (operation.results.empty() || !program_.types.contains(operation.results[0]) ||
+        !roundsNumbers(operation.type))
+      return false;
+    const ModelValues values = valuesRead(operation);
+    return !values.empty() && std::ranges::all_of(values, &ModelValue::isKnown);
+  }
+
+  // PyTorch rounds numbers of the source to float32 before such an operation, as 0.1 in x * 0.1.
+  static ModelOperation withNarrowNumbers(ModelOperation operation) {
+    for (auto& [name, argument] : operation.arguments)
+      if (argument.kind == ModelArgument::Kind::Real)
+        argument.real = static_cast<float>(argument.real);
+    return operation;
   }
 
   ModelValues valuesRead(const ModelOperation& operation) const {

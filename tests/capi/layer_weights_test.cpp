@@ -216,7 +216,7 @@ TEST_F(LayerWeights, RunningStatisticsAreRead) {
   expectSuccess(TenonLayerGetChild(net_, std::to_string(count - 1).c_str(), &child));
   expectSuccess(TenonLayerDestroy(&child));
   expectCode(TENON_ERR_ARG, TenonLayerGetChild(net_, std::to_string(count).c_str(), &child),
-             {"has no layer '" + std::to_string(count) + "'"});
+             {"has no layer '"});
   expectCode(TENON_ERR_ARG, TenonLayerGetChild(net_, "-1", &child), {"has no layer '-1'"});
 }
 

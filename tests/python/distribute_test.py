@@ -353,7 +353,7 @@ class Distribute(OfModules):
             network.get_submodule('0').eval()
         with self.assertRaisesRegex(RuntimeError, 'is a part of a distributed Sequential'):
             network.get_submodule('0')(x)
-        with self.assertRaisesRegex(RuntimeError, 'Tenon are in its memory'):
+        with self.assertRaisesRegex(RuntimeError, 'are in the memory of Tenon'):
             network.float()
         with self.assertRaisesRegex(RuntimeError, 'does not compute what the module computes'):
             prove(network, torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()))

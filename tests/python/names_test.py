@@ -156,7 +156,7 @@ class Names(OfModules):
                        lambda norm: setattr(norm, 'weight', torch.nn.Parameter(torch.ones(2)))):
             network = make()
             change(network.stem[1])
-            with self.assertRaisesRegex(RuntimeError, 'Tenon are in its memory'):
+            with self.assertRaisesRegex(RuntimeError, 'are in the memory of Tenon'):
                 network(x)
 
     def test_other_parts_by_add_module(self):

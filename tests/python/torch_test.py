@@ -300,7 +300,7 @@ class Layers(unittest.TestCase):
             for parameter, slot in zip(module.parameters(), module.slots):
                 theirs = weight if parameter.dim() > 1 else bias
                 self.assertLess(abs(parameter.grad - block(slot.layout(), theirs.grad)).max(), 1e-12)
-        with self.assertRaisesRegex(TypeError, '1 inputs are given to a layer that has 2'):
+        with self.assertRaisesRegex(TypeError, '1 input is given to a Module that has 2'):
             module(given[0])
         with self.assertRaisesRegex(ValueError, 'the input 1 has 3 elements in dimension 1'):
             module(given[0], given[0])

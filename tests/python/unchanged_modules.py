@@ -22,7 +22,7 @@ except ImportError:
     sys.exit(77)
 import tenon
 import tenon.torch as tt
-from tenon.torch.proofs import ExactHardsigmoid, prove
+from tenon.torch.proofs import Exact, prove
 
 COMM = MPI.COMM_WORLD
 
@@ -134,7 +134,7 @@ def train_torch(one, fields, outputs):
             with torch.no_grad():
                 for parameter in network.parameters() if is_rounded else ():
                     parameter.copy_(rounded(parameter, generator))
-            with ExactHardsigmoid():
+            with Exact(torch.get_default_dtype()):
                 losses.append(train(network, given, lambda value: value, [1.0] * outputs))
         found = losses[0], max(apart(each, losses[0]) for each in losses[1:])
     return COMM.bcast(found)

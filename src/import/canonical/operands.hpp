@@ -27,7 +27,7 @@ public:
            const Flags& flags)
       : builder_(builder), operation_(operation), names_(names), flags_(flags) {}
 
-  // The operation. Its `type` is without PyTorch's overload: "aten.add" for "aten.add.Tensor".
+  // The operation. Its `type` has PyTorch's overload: "aten.add.Tensor".
   const ModelOperation& operation() const noexcept { return operation_; }
   std::size_t inputCount() const noexcept { return operation_.inputs.size(); }
 

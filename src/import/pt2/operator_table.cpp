@@ -112,6 +112,16 @@ bool isKnownInPt2(const std::string& type) {
   return rowOfType(type) != nullptr;
 }
 
+bool roundsNumbers(const std::string& type) {
+  constexpr std::string_view kArithmetic[] = {"add",      "div",      "divide",   "fmod",
+                                              "mul",      "multiply", "pow",      "rsub",
+                                              "subtract", "sub",      "remainder"};
+  std::string_view name = atenName(type);
+  if (name.ends_with('_')) // in place
+    name.remove_suffix(1);
+  return std::ranges::find(kArithmetic, name) != std::end(kArithmetic);
+}
+
 ModelValues buildPt2(ModelBuilder& b, const Operands& operands, bool isWritten) {
   const ModelOperation& operation = operands.operation();
   const std::string& type = operation.type;

@@ -47,6 +47,8 @@ namespace tenon {
 ModelProgram readPt2(const ByteSource& source);
 
 bool isKnownInPt2(const std::string& type);
+// Whether an operator of PyTorch rounds its numbers to the type in which it computes.
+bool roundsNumbers(const std::string& type);
 // Whether an operator of torch-harmonics reads lists of filters on the sphere.
 bool readsFilterLists(const std::string& type);
 // Builds an operation and returns its results; an unknown operator is refused. `isWritten`: later

@@ -11,7 +11,7 @@ Every call is collective: all ranks run the same forward and backward passes in 
 from . import nn
 from .exports import distribute
 from .functions import (Operator, allgather, allreduce, block, broadcast, gather, halo_exchange, reducescatter, repartition, scatter,
-                        sum_reduce)
+                        sum_reduce, whole)
 from .joins import Sequential, cat, cat_layout, replicated
 from .layers import Module
 from .models import difference, load
@@ -19,4 +19,4 @@ from .networks import clip_grad_norm_, gather_state_dict, mean, scatter_state_di
 
 __all__ = ['Module', 'Operator', 'Sequential', 'allgather', 'allreduce', 'block', 'broadcast', 'cat', 'cat_layout', 'clip_grad_norm_',
            'difference', 'distribute', 'gather', 'gather_state_dict', 'halo_exchange', 'load', 'mean', 'nn', 'reducescatter',
-           'repartition', 'replicated', 'scatter', 'scatter_state_dict', 'sum_gradients', 'sum_reduce', 'synchronize', 'total']
+           'repartition', 'replicated', 'scatter', 'scatter_state_dict', 'sum_gradients', 'sum_reduce', 'synchronize', 'total', 'whole']

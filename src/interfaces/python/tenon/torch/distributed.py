@@ -60,9 +60,9 @@ class Distributed(Fixed):
     def __dir__(self) -> Iterable[str]:
         return sorted({*super().__dir__(), *dir(self._tenon)})
 
-    def forward(self, *inputs: Any) -> Any:
-        """Returns what the original returns, of this rank's blocks."""
-        return self._tenon.forward(*inputs)
+    def forward(self, *inputs: Any, **named: Any) -> Any:
+        """Returns what the original returns, of this rank's blocks; inputs can be given by the names of its arguments."""
+        return self._tenon.forward(*inputs, **named)
 
     def train(self, mode: bool = True) -> Distributed:
         self._tenon.train(mode)

@@ -341,9 +341,9 @@ class Divided(Whole, Module):
         return ', '.join([f'keep={list(self.kept)}', *(f'{name}={value!r}' for name, value in self.settings.items()),
                           *[f'depth={self.depth}'] * (self.depth != 1)])
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any, **named: Any) -> Any:
         """Returns what the original returns, of this rank's blocks."""
-        given = _pytree.tree_leaves(inputs)
+        given = self.inputs_in(inputs, named)
         self.follow_inputs(given)
         self.check_fixed()
         if self.training:

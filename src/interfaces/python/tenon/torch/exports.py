@@ -10,19 +10,24 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import inspect
+import logging
 import os
 import pickle
 import shutil
+import sys
 import tempfile
 import threading
+import traceback
 import weakref
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 import torch
 from mpi4py import MPI
 from torch.utils import _pytree
 
-from ..calls import Layer, Layout
+from ..calls import ErrorCode, Layer, Layout
+from ..errors import Error
 from .archives import drop_parameters, write_zeros
 from .complexes import numbered
 from .copies import check_equal, on_all, raise_on_all
@@ -47,6 +52,7 @@ class Graph:
     used: set[str]           # parameters and buffers that it reads
     counts: set[str]         # buffers that count batches
     arguments: Any           # of the module, with torch.Tensor in place of its tensors; on the first rank
+    inputs: list[str]        # the names of what forward() takes
     names: list[str]         # of the tensors of the state_dict(), in its order
     others: set[str]         # of its other entries, which modules can add
     complexes: dict[str, tuple[int, ...]]  # the shapes of complex parameters that it reads
@@ -86,7 +92,7 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
 
     `keep` has the names of modules inside, as "encoder.norm", that stay torch's: every rank evaluates
     them on whole tensors, and what is between them is distributed. Collective on the layouts."""
-    layouts = [layout] if isinstance(layout, Layout) else list(layout)
+    layouts = layouts_in(layout)
     comm = layouts[0].comm()
     with on_all(comm, 'the module was not distributed'):
         dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
@@ -103,11 +109,12 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
         return layer.set(seed=(drawn + number) % 2**63, model_test='off', model_training=training, **settings)
     shown = settings if training else {**settings, 'training': False}
     made: Divided | Undivided
-    if keep:
-        made = Divided(make, layouts, module, graph, depth, drawn, shown)
-    else:
-        made = Undivided(make, layouts, module, graph, depth, shown)
-        made.train(module.training)
+    with advised(graph):
+        if keep:
+            made = Divided(make, layouts, module, graph, depth, drawn, shown)
+        else:
+            made = Undivided(make, layouts, module, graph, depth, shown)
+            made.train(module.training)
     with on_all(comm, 'the module was not distributed'):  # all ranks have read them, since set-up is collective
         for written in graph.written:
             if written not in graph.numbered:
@@ -116,6 +123,19 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
     if proof:
         prove(made, module)
     return Distributed(made)
+
+
+@contextlib.contextmanager
+def advised(graph: Graph) -> Iterator[None]:
+    """Adds what works to the error of operators that cannot be imported, which names the module in place of a temporary file."""
+    try:
+        yield
+    except Error as reason:
+        if reason.code == ErrorCode.ERR_SUPPORT and 'cannot be imported' in reason.message:
+            for path in graph.files():
+                reason.message = reason.message.replace(path, graph.name)
+            reason.message += "\n  Modules inside that have these operators can stay torch's: distribute(..., keep=[their names])"
+        raise
 
 
 def description(module, dtype, training, keep, proof):
@@ -223,6 +243,12 @@ def examples_for(module, layouts, example, dtype):
     tensors = [leaf for leaf in _pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
     if len(tensors) != len(layouts):
         raise ValueError(f'{len(layouts)} layouts are given for the {len(tensors)} inputs of the example')
+    try:
+        inspect.signature(module.forward).bind(*given)
+    except TypeError as reason:
+        raise ValueError(f'the number of layouts is {len(layouts)}, and forward({", ".join(names_of_inputs(module))}) of the '
+                         f'{type(module).__name__} cannot be called with as many inputs ({reason}): give a list of layouts, one for each input, '
+                         'or an example') from None
     for tensor, layout in zip(tensors, layouts):
         if tensor.dim() != layout.dimensions():
             raise ValueError(f'an input of the example has {tensor.dim()} dimensions, and its layout {layout.dimensions()}')
@@ -275,7 +301,7 @@ def exported(module, examples, folder, training, keep, dtype):
         for name in os.listdir(folder):
             note_filters(filters, os.path.join(folder, name))
     return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts,
-                 _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given),
+                 _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given), names_of_inputs(module),
                  [name for name, value in state.items() if isinstance(value, torch.Tensor)],
                  {name for name, value in state.items() if not isinstance(value, torch.Tensor)},
                  {name: tuple(value.shape) for name, value in complexes.items()}, path,
@@ -294,18 +320,78 @@ def save_numbered(program, complexes, folder):
 def program_of(module, given, free, fixed, followed):
     """Exports the module with a free batch, or, if its code fixes the batch, for the layouts'
     extents."""
-    with torch.enable_grad():  # without gradients some modules compute by other operators
+    with torch.enable_grad(), silenced():  # without gradients some modules compute by other operators
         try:
             with followed():
                 return torch.export.export(module, given, dynamic_shapes=as_arguments(module, free))
         except Exception:
+            pass
+        try:
             with followed():
                 return torch.export.export(module, fixed)
+        except Exception as reason:
+            raise RuntimeError(refusal(module, fixed, reason)) from None
+
+
+class WithoutGraphs:
+    """A stream of text without the graphs that torch.export prints where it fails."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return len(text) if text.lstrip().startswith('def forward(') else self.stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Without what torch logs and prints of an export that fails, hundreds of lines before the error, unless TORCH_LOGS is set."""
+    loggers = [] if 'TORCH_LOGS' in os.environ else [
+        each for name, each in logging.root.manager.loggerDict.items()
+        if f'{name}.'.startswith('torch.') and isinstance(each, logging.Logger) and not each.disabled]
+    for each in loggers:
+        each.disabled = True
+    try:
+        with contextlib.redirect_stderr(WithoutGraphs(sys.stderr) if loggers else sys.stderr):  # type: ignore[type-var]
+            yield
+    finally:
+        for each in loggers:
+            each.disabled = False
+
+
+def refusal(module, given, reason):
+    """Returns what an error of torch.export tells the user, whose frames are within torch, but for one."""
+    shapes = ', '.join(str(list(leaf.shape)) for leaf in _pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor))
+    folders = tuple(os.path.dirname(file) + os.sep for file in (torch.__file__, __file__))
+    frames = [each for each in traceback.extract_tb(reason.__traceback__) if not each.filename.startswith((*folders, '<'))]
+    inside = [each for each in frames if each.name != '<module>' and each.line]
+    place = f' in {inside[-1].filename}, line {inside[-1].lineno}, in {inside[-1].name}: {inside[-1].line}' if inside else ''
+    advice = ('\nWhich operators follow depends on values there: the module inside that does so can stay torch\'s, distribute(..., keep=[...])'
+              if 'DataDependent' in type(reason).__name__ else '')
+    return (f'torch.export cannot follow the {type(module).__name__} for inputs of {shapes}{place}\n{type(reason).__name__}: '
+            f'{str(reason).strip()}{advice}')
+
+
+def layouts_in(given):
+    """Returns the layouts of a layout, or of a list of them."""
+    layouts = [given] if isinstance(given, Layout) else list(given) if isinstance(given, (list, tuple)) else []
+    if not layouts or not all(isinstance(each, Layout) for each in layouts):
+        raise TypeError(f'a tenon.Layout is expected, or a list of one for each input, not {given!r}: '
+                        'tenon.Layout.sharded(grid, shape, "S2") makes one')
+    return layouts
+
+
+def names_of_inputs(module):
+    """Returns the names of the arguments of forward()."""
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [name for name, each in inspect.signature(module.forward).parameters.items() if each.kind not in kinds]
 
 
 def as_arguments(module, free):
     """torch.export requires the values of forward(self, *fields) as one argument."""
-    import inspect
     kinds = [p.kind for p in inspect.signature(module.forward).parameters.values()]
     star = inspect.Parameter.VAR_POSITIONAL
     named = kinds.index(star) if star in kinds else len(free)

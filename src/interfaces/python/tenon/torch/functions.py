@@ -79,8 +79,13 @@ class Slot:
 
     def refuse(self, array, what):
         if not isinstance(array, torch.Tensor):
-            raise TypeError(f'{what} is of type {type(array).__module__}.{type(array).__name__}, and a tensor of torch is expected: '
-                            'torch.from_numpy() makes one of an array of numpy')
+            made = 'torch.from_numpy(x.numpy())' if isinstance(array, DTensor) else 'torch.from_numpy(x)'
+            is_array = isinstance(array, DTensor) or type(array).__module__ == 'numpy'
+            raise TypeError(f'{what} is of type {type(array).__module__}.{type(array).__name__}, and a tensor of torch is expected' +
+                            f': {made} makes one' * is_array)
+        if list(array.shape) == self.layout.shape() and array.shape != self.shape:
+            raise ValueError(f'{what} is a whole tensor of {list(array.shape)}, and this rank\'s block has {list(self.shape)}: '
+                             f'tenon.torch.block(layout, x) is the block in the layout {self.layout.properties()}')
         for d, (found, wanted) in enumerate(zip(array.shape, self.shape)):
             if found != wanted and array.dim() == len(self.shape):
                 raise ValueError(f'{what} has {found} elements in dimension {d}, and the layout {self.layout.properties()} of '
@@ -89,7 +94,7 @@ class Slot:
             raise ValueError(f'{what} has {array.dim()} dimensions, and its layout {len(self.shape)}')
         if array.dtype != self.dtype:
             advice = (': Tenon computes in float32 and float64, so the range of torch.autocast ends before it, by x.to(...)'
-                      if array.dtype in (torch.bfloat16, torch.float16) else '')
+                      if array.dtype in (torch.bfloat16, torch.float16) else f': x.to({self.dtype}) converts it')
             raise ValueError(f'{what} is of {array.dtype}, and {self.dtype} is expected{advice}')
         raise ValueError(f'{what} is on {array.device}, and the tensors of this operator or layer are on '
                          f'{"the device" if self.is_device else "the host"}')
@@ -261,6 +266,17 @@ def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
         raise ValueError(f'this rank\'s block is from {list(low)} to {list(high)}, with a halo beyond the whole of {shape}: take the block '
                          'without the halo, and tenon.torch.halo_exchange() fills it')
     return whole[tuple(slice(l, h) for l, h in zip(low, high))]
+
+
+def whole(of: Layout, block: torch.Tensor, everywhere: bool = False) -> torch.Tensor | None:
+    """Returns the whole tensor of which each rank gives its block, such as an output of a module in the layout of this output, on
+    the first rank, and None on the others; on all ranks with everywhere=True. Halos are left out, and contributions (P) are
+    added. The result is in host memory, without a gradient; repartition() has one. Collective on the layout."""
+    slot = Slot(of, data_type_of(block.dtype))
+    host = block.detach().cpu()
+    found = slot.use(host.reshape(slot.shape) if host.dim() == 0 else host, 'the block').whole(everywhere)
+    slot.release()
+    return None if found is None else torch.from_numpy(found)
 
 
 def data_type_of(dtype: torch.dtype | None) -> DataType:

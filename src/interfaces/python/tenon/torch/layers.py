@@ -114,7 +114,8 @@ class Module(torch.nn.Module):
     def follow_inputs(self, inputs):
         """Checks the inputs, and prepares for those of another batch."""
         if len(inputs) != len(self.inputs):
-            raise TypeError(f'{len(inputs)} inputs are given to a layer that has {len(self.inputs)}')
+            given = '1 input is' if len(inputs) == 1 else f'{len(inputs)} inputs are'
+            raise TypeError(f'{given} given to a {self._get_name()} that has {len(self.inputs)}')
         for port, x in zip(self.inputs, inputs):
             if not isinstance(x, torch.Tensor):
                 port.value.refuse(x, port.name)

@@ -122,6 +122,20 @@ class Whole(Family):
     __setattr__ = object.__setattr__  # type: ignore[assignment]
     __delattr__ = object.__delattr__  # type: ignore[assignment]
 
+    def inputs_in(self, inputs, named):
+        """Returns the list of inputs, of which some are given by the names that the original's forward() has."""
+        names = self.graph.inputs
+        for name in named:
+            if name not in names[len(inputs):]:
+                why = 'was also given by its position' if name in names else f'is not an argument of its forward({", ".join(names)})'
+                raise TypeError(f'the input "{name}" of the {self._get_name()} {why}')
+        return _pytree.tree_leaves([*inputs, *(named[name] for name in names if name in named)])
+
+    def refuse_memory(self):
+        raise RuntimeError(f'the parameters of a distributed {self._get_name()} are in the memory of Tenon and stay there: write them by '
+                           'copy_() or tenon.torch.scatter_state_dict(), and call double() or float() of the module of torch '
+                           'before distribute()')
+
     def note_fixed(self):
         """Takes note of the buffers that were computed into the network."""
         self.noted = {f'{path}.{name}' if path else name: (module._buffers, name, module._buffers[name].clone())
@@ -198,7 +212,8 @@ class Part(Fixed, Family):
     def train(self, mode: bool = True) -> Part:
         whole = self._members.whole
         if mode != whole.training:
-            raise RuntimeError(f'train() and eval() are those of the whole {whole._get_name()}, not of the part {self._get_name()}')
+            raise RuntimeError(f'train() and eval() are those of the whole {whole._get_name()}, not of the part {self._get_name()}: a part with a '
+                               'mode of its own can stay torch\'s, distribute(..., keep=[...])')
         return super().train(mode)
 
     def _apply(self, fn, *arguments, **settings):
@@ -345,9 +360,9 @@ class Undivided(Whole, Summed):
     def shown_settings(self) -> str:
         return ', '.join([*(f'{name}={value!r}' for name, value in self.settings.items()), *[f'depth={self.depth}'] * (self.depth != 1)])
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any, **named: Any) -> Any:
         """Returns what the original returns, of this rank's blocks."""
-        given = _pytree.tree_leaves(inputs)
+        given = self.inputs_in(inputs, named)
         self.check_fixed()
         if self.training:
             for count in self.counts:
