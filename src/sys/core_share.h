@@ -12,8 +12,9 @@
  *
  * The first nap of a wait is an eighth of the naps of the wait before, and 2 to 128 us long: where
  * waits are short, because only a message is on its way, it is short, and where a wait takes time
- * slices of others, few naps pass it, since each one costs the kernel up to 10 us. A wait is
- * prolonged by at most 128 us or a third, and by at most 1 ms.
+ * slices of others, few naps pass it, since each one costs the kernel up to 10 us. A nap can end
+ * later than the wait by 128 us, or by half of the wait, at most 1 ms, and from 128 us on by the 50
+ * us of a thread's timers.
  */
 #ifndef TENON_SYS_CORE_SHARE_H
 #define TENON_SYS_CORE_SHARE_H

@@ -18,7 +18,11 @@ public:
       : op_(makeConvolution<T>(s, backend, context_)),
         inputs_(s.batch * s.inChannels * inputVolume(s.window)),
         weights_(s.outChannels * s.inChannels / s.groups * kernelVolume(s.window)),
-        biases_(s.outChannels), outputs_(span(s)) {}
+        biases_(s.outChannels), outputs_(span(s)) {
+    // As a layer does at set-up.
+    if (Autotuner* const tuner = op_->autotuner())
+      tuner->choose(tuner->measure());
+  }
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
     DeviceCopy<T> dx(at(), x, inputs_), dw(at(), w, weights_), db(at(), b, biases_);

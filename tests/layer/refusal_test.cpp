@@ -220,7 +220,7 @@ TEST(Refusals, NameLayerAndRemedy) {
 }
 
 TEST(Refusals, CoverEveryType) {
-  // Types with lists of a mesh are tested in mesh_test.cpp.
+  // Types with lists of a mesh are tested in mesh_faults_test.cpp.
   std::set<std::string> covered = {"dropout",       "flatten",  "repartition", "sequential",
                                    "graph",         "gather",   "segmentsum",  "sparsematrix",
                                    "edgeattention", "indexmap", "linkedhalo",  "stopgradient"};

@@ -32,8 +32,8 @@ struct ListNode {
 struct JoinedMaps {
   MapList list;
   // By node: where its operators, kernels, sources and constants begin in the tables of the list.
-  // joinMaps() uses the entry of an earlier node for nodes with `sameAs`, and the planner uses it
-  // to find the node of a kernel.
+  // joinMaps() uses the entry of an earlier node for nodes with `sameAs`, and
+  // CompiledNetwork::nodeOfKernel() finds the node of a kernel by it.
   std::vector<JoinedObjects> first;
 };
 

@@ -75,7 +75,7 @@ public:
   // set of the direct convolution, or oneDNN's names of its implementations.
   virtual const char* implementation() const = 0;
   // The measurement that selects among several implementations (cuDNN), or NULL if there is only
-  // one.
+  // one. choose() also reserves their memory: if there is a tuner, it is called before any pass.
   virtual Autotuner* autotuner() { return nullptr; }
 };
 

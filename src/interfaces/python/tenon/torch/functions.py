@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import math
 import weakref
 from typing import Any
 
@@ -266,6 +267,12 @@ def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
         raise ValueError(f'this rank\'s block is from {list(low)} to {list(high)}, with a halo beyond the whole of {shape}: take the block '
                          'without the halo, and tenon.torch.halo_exchange() fills it')
     return whole[tuple(slice(l, h) for l, h in zip(low, high))]
+
+
+def copies_of(layout):
+    """Returns how many ranks have each element of a tensor in the layout."""
+    extents = layout.partition().extents()
+    return math.prod(extent for letter, extent in zip(layout.properties().split(','), extents) if letter == 'B')
 
 
 def whole(of: Layout, block: torch.Tensor, everywhere: bool = False) -> torch.Tensor | None:

@@ -14,7 +14,7 @@ from mpi4py import MPI
 from ..calls import Layout
 from . import copies
 from .distributed import modules_of
-from .functions import comm_in_use, comm_of
+from .functions import comm_in_use, comm_of, copies_of
 
 
 class Total(torch.autograd.Function):
@@ -31,8 +31,10 @@ def total(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.T
     """Returns the sum over the ranks of values of their blocks, such as parts of a loss. The
     result is the same on all ranks, and each rank's gradient is that of its own part. All ranks
     then call backward(). The ranks are those of a communicator or a layout, by default those of
-    the existing operators and layers of Tenon. Collective."""
-    return Total.apply(value, comm_of(comm))
+    the existing operators and layers of Tenon. With the layout of the tensor whose blocks they are,
+    a block that several ranks have, a copy (B), counts once. Collective."""
+    count = copies_of(comm) if isinstance(comm, Layout) else 1
+    return Total.apply(value / count if count > 1 else value, comm_of(comm))
 
 
 def mean(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.Tensor:

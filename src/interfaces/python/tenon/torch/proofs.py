@@ -11,7 +11,7 @@ from torch.utils import _pytree
 
 from .copies import on_all, raise_on_all
 from .distributed import of_tenon
-from .functions import block, repartition
+from .functions import block, copies_of, repartition
 from .models import from_first
 
 
@@ -121,15 +121,6 @@ def prove(own, module):
     wrong = [text for of_rank in comm.allgather(wrong) for text in of_rank]
     if wrong:
         raise RuntimeError(f'the distributed {own._get_name()} does not compute what the module computes: {"; ".join(wrong[:5])}')
-
-
-def copies_of(layout):
-    """Cotangents of copies are contributions, which are summed."""
-    extents = layout.partition().extents()
-    copies = 1
-    for letter, extent in zip(layout.properties().split(','), extents):
-        copies *= extent if letter == 'B' else 1
-    return copies
 
 
 def sum_of_copies(layout, cotangent):
