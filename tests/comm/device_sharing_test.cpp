@@ -30,8 +30,8 @@ TEST(RanksOfANode, BothOnOneDeviceNoteThatAnotherIsFree) {
                   "device 1; let the launcher bind ranks to devices, or set -tenon_device\n");
 }
 
-// Ranks 0 and 2 have device 0, and 1 and 3 have device 1: none is free, though no rank of a part has
-// the other one.
+// Ranks 0 and 2 have device 0, and 1 and 3 have device 1: none is free, though no rank of a part
+// has the other one.
 TEST(RanksOfANode, OfWhichAPartKnowsHalfPrintNothing) {
   ASSERT_EQ(world()->size(), 4);
   MPI_Comm part = MPI_COMM_NULL;

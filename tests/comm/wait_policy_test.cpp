@@ -137,31 +137,31 @@ TEST(CoreShare, NapsAfterALongYieldAndMoreAfterTheNext) {
   EXPECT_EQ(share.naps, 63);
 }
 
-// The naps of a wait, in microseconds, while the core is wanted.
-std::vector<double> napsOfWait(TenonCoreShare& share, int count) {
-  std::vector<double> naps;
+// The naps of a wait, in nanoseconds, while the core is wanted.
+std::vector<long> napsOfWait(TenonCoreShare& share, int count) {
+  std::vector<long> naps;
   for (int nap = 0; nap < count; ++nap) {
     share.naps = 1;
-    naps.push_back(1e-3 * static_cast<double>(tenonNextNap(&share, nap == 0)));
+    naps.push_back(tenonNextNap(&share, nap == 0));
   }
   return naps;
 }
 
 TEST(CoreShare, NapsHalfAsLongAsBeforeAndStartsByTheWaitBefore) {
   TenonCoreShare share = TENON_CORE_SHARE_INIT;
-  EXPECT_EQ(napsOfWait(share, 7), (std::vector<double>{2, 2, 2, 3, 4.5, 6.75, 10.125}));
-  // An eighth of 30.375 us, and halves from there on.
-  EXPECT_EQ(napsOfWait(share, 4), (std::vector<double>{3.796, 3.796, 3.796, 5.694}));
-  // Of 17.082 us, which is 2.1 us; a wait of one nap is followed by the shortest.
-  EXPECT_EQ(napsOfWait(share, 1), (std::vector<double>{2.135}));
-  EXPECT_EQ(napsOfWait(share, 1), (std::vector<double>{2}));
+  EXPECT_EQ(napsOfWait(share, 7), (std::vector<long>{2000, 2000, 2000, 3000, 4500, 6750, 10125}));
+  // An eighth of 30,375 ns, and halves from there on.
+  EXPECT_EQ(napsOfWait(share, 4), (std::vector<long>{3796, 3796, 3796, 5694}));
+  // An eighth of 17,082 ns; a wait of one nap is followed by the shortest.
+  EXPECT_EQ(napsOfWait(share, 1), (std::vector<long>{2135}));
+  EXPECT_EQ(napsOfWait(share, 1), (std::vector<long>{2000}));
   // A nap takes at most 1 ms, however long the wait, and the first one at most 128 us.
-  std::vector<double> naps = napsOfWait(share, 40000);
-  EXPECT_EQ(*std::ranges::max_element(naps), 1000);
-  EXPECT_EQ(naps.back(), 1000);
+  const std::vector<long> naps = napsOfWait(share, 40000);
+  EXPECT_EQ(*std::ranges::max_element(naps), 1000000);
+  EXPECT_EQ(naps.back(), 1000000);
   EXPECT_TRUE(std::ranges::is_sorted(naps));
-  EXPECT_EQ(napsOfWait(share, 1), (std::vector<double>{128}));
-  EXPECT_EQ(napsOfWait(share, 1), (std::vector<double>{16}));
+  EXPECT_EQ(napsOfWait(share, 1), (std::vector<long>{128000}));
+  EXPECT_EQ(napsOfWait(share, 1), (std::vector<long>{16000}));
 }
 
 TEST(CoreShare, LeavesTheTimersOfTheThreadAsTheyWere) {

@@ -181,8 +181,8 @@ bool isUsed(Index address, std::span<const Index> used) {
 }
 
 // Prints a note, once in a process, if two ranks of the node use one device, and a device that the
-// second one sees is used by none. Collective over the node. Only the ranks of a communicator of all
-// processes know which devices are used, and those of a part say nothing.
+// second one sees is used by none. Collective over the node. Only the ranks of a communicator of
+// all processes know which devices are used, and those of a part say nothing.
 void noteSharedDevice(const Node& node) {
   std::vector<Index> visible, used(static_cast<std::size_t>(node.size), -1); // by rank
   try {
