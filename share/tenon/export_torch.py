@@ -79,7 +79,7 @@ def export_model(model, inputs, path, names=None, about="", free=True):
     # below what any fault does: the least is a constant that is rounded to float32, 1e-8.
     test = {"format": "tenon-test-2", "about": about, "inputs": names, "torch": torch.__version__,
             "outputs": [name.removeprefix("out.") for name in exact if name.startswith("out.")],
-            "parameters": parameters, "tolerance": {"float64": max(1e-11, 10 * digits), "float32": max(1e-6, 10 * noise), "gradient32": bend},
+            "parameters": parameters, "numbers": "rounded", "tolerance": {"float64": max(1e-11, 10 * digits), "float32": max(1e-6, 10 * noise), "gradient32": bend},
             "measured": {"float64": digits, "float32": noise}}
     torch.export.save(program, path)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
@@ -114,13 +114,16 @@ EXACT = {"aten.celu": lambda x, alpha=1.0: torch.where(x > 0, x, alpha * torch.e
          "aten.hardsigmoid": lambda x: torch.clamp(x + 3, 0, 6) / 6}
 # Operators of whose arguments only shape and type are read.
 SHAPED = {"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"}
+# Operators that round the numbers among their arguments to the type of their tensors, as 0.1 in x * 0.1 and x < 0.1.
+ROUNDING = {"add", "div", "divide", "fmod", "mul", "multiply", "pow", "remainder", "rsub", "sub", "subtract",
+            "eq", "ge", "gt", "isin", "le", "lt", "ne"}
 # Where the graph of a region without gradients or autocast is among the arguments; what it reads follows.
 REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
 
 
 class _Exact(torch.fx.Interpreter):
     """The graph in float64, whatever types it names. What is computed of constants alone is rounded to the type that it
-    has in the graph after each operation; not what is written into it in place."""
+    has in the graph after each operation, and the numbers in it before it; not what is written into it in place."""
     def run_node(self, node):
         known = self.__dict__.setdefault("known", set())
         self.at = node
@@ -152,10 +155,20 @@ class _Exact(torch.fx.Interpreter):
         if name.removesuffix("_") in EXACT:
             made = EXACT[name.removesuffix("_")](*args, **kwargs)
             return args[0].copy_(made) if name[-1] == "_" else made
+        if str(target).split(".")[-2:][0].removesuffix("_") in ROUNDING:
+            args, kwargs = self._with_numbers_as_stored(args, kwargs)
         if name in REGIONS:
             return self._region(name, REGIONS[name], args)
         return super().call_function(target, *torch.utils._pytree.tree_map_only(torch.dtype, lambda t: WIDE.get(t, t),
                                                                                 (args, kwargs)))
+
+    def _with_numbers_as_stored(self, args, kwargs):
+        reads = self.at.all_input_nodes
+        made, *types = (getattr(node.meta.get("val"), "dtype", None) for node in [self.at, *reads])
+        is_narrow = made in WIDE or (made == torch.bool and torch.float64 not in types and any(each in WIDE for each in types))
+        if not is_narrow or not all(node in self.known for node in reads):
+            return args, kwargs
+        return torch.utils._pytree.tree_map_only(float, lambda number: torch.tensor(number, dtype=torch.float32).item(), (args, kwargs))
 
     def _region(self, name, place, args):
         inner = _Exact(args[place])

@@ -134,6 +134,9 @@ struct ModelProgram {
   // to this type at import, as PyTorch does. Empty for older files, whose test was computed without
   // this rounding.
   std::map<std::string, Index> types;
+  // Numbers of the source in arithmetic of such constants are rounded before it. Not in files whose
+  // test was computed without.
+  bool roundsNumbers = true;
   // Constants of the model's source without a short decimal, such as 2 pi, that the exporter
   // rounded to float32 although the network computes in float64.
   std::vector<double> rounded;

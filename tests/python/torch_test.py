@@ -160,7 +160,7 @@ class Operators(unittest.TestCase):
                     self.assertTrue(torch.autograd.gradcheck(function, x, check_forward_ad=True))
                     self.assertTrue(torch.autograd.gradgradcheck(lambda a: function(a) ** 2, x))
         self.assertEqual(set(self.functions()) - {'Operator'}, set(tt.__all__) - {
-            'Module', 'Operator', 'Sequential', 'block', 'cat', 'cat_layout', 'clip_grad_norm_', 'difference', 'distribute',
+            'Module', 'Operator', 'Sequential', 'block', 'whole', 'cat', 'cat_layout', 'clip_grad_norm_', 'difference', 'distribute',
             'gather_state_dict', 'load', 'mean', 'nn', 'replicated', 'scatter_state_dict', 'sum_gradients', 'synchronize', 'total'})
 
     def test_wrong_tensors(self):

@@ -137,6 +137,7 @@ void readStoredTest(const Pt2Archive& archive, ModelProgram& program) {
   }
   if (test.inputs.size() != program.inputs.size() || test.outputs.size() != program.outputs.size())
     view.fail("has another number of inputs or outputs than the model");
+  program.roundsNumbers = view.has("numbers");
   if (isFirst)
     program.types.clear(); // version 1 computed tables in float64 too
   else
