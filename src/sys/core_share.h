@@ -7,15 +7,8 @@
  * a long yield is followed by naps, whose number grows while the core is wanted:
  *
  *   yields, until one takes 50 us or more
- *   64 naps, each half as long as those of this wait together
- *   one yield; if it is long again, 128 naps, then 256, up to 4096; otherwise yields as before
- *
- * The first nap of a wait is an eighth of the naps of the wait before, and 2 to 128 us long: where
- * waits are short, because only a message is on its way, it is short, and where a wait takes time
- * slices of others, few naps pass it, since each one costs the kernel up to 10 us. A nap can end
- * later than the wait by 128 us, or by half of the wait, at most 1 ms, and from 128 us on by the 50
- * us of a thread's timers.
- */
+ *   64 naps of 2, 4, ..., 128, 128, ... us; each wait begins again with 2 us
+ *   one yield; if it is long again, 128 naps, then 256, up to 4096; otherwise yields as before */
 #ifndef TENON_SYS_CORE_SHARE_H
 #define TENON_SYS_CORE_SHARE_H
 
@@ -31,40 +24,32 @@
 struct TenonCoreShare {
   int naps;     /* that are left until the next yield */
   int nextNaps; /* after the next long yield */
-  long first;   /* length of the first nap of this wait, in nanoseconds */
-  long napped;  /* sum of this wait's naps, as long as it matters */
+  int doubled;  /* how often the length of naps was doubled in this wait */
 };
 
 enum {
   kTenonLongYield = 50000, /* nanoseconds */
-  kTenonMinNap = 2000,     /* nanoseconds: about the time of a message */
-  kTenonMaxFirstNap = 128000,
-  kTenonMaxNap = 1000000,
+  kTenonFirstNap = 2000,   /* nanoseconds: about the time of a message */
+  kTenonDoublings = 6,
   kTenonMinNaps = 64,
   kTenonMaxNaps = 4096
 };
 
 #define TENON_CORE_SHARE_INIT                                                                      \
-  { 0, kTenonMinNaps, kTenonMinNap, 0 }
+  { 0, kTenonMinNaps, 0 }
 
-static inline long tenonClamp(long value, long low, long high) {
-  return value < low ? low : value > high ? high : value;
-}
-
-/* The length of the next nap in nanoseconds, or 0: then yield and call tenonNoteYield(). */
+/* The length of the next nap in nanoseconds, or 0: then yield and call tenonNoteYield(). In a new
+ * wait the message is probably about to arrive, so its first nap is short again. */
 static inline long tenonNextNap(struct TenonCoreShare* share, int isNewWait) {
-  long nap;
-  if (isNewWait) {
-    share->first = tenonClamp(share->napped / 8, kTenonMinNap, kTenonMaxFirstNap);
-    share->napped = 0;
-  }
+  long nap = kTenonFirstNap;
+  if (isNewWait)
+    share->doubled = 0;
   if (share->naps == 0)
     return 0;
   --share->naps;
-  nap = tenonClamp(share->napped / 2, share->first, kTenonMaxNap);
-  /* Beyond this sum nothing changes, and it must not overflow. */
-  if (share->napped < 2 * kTenonMaxNap)
-    share->napped += nap;
+  nap <<= share->doubled;
+  if (share->doubled < kTenonDoublings)
+    ++share->doubled;
   return nap;
 }
 
@@ -102,13 +87,11 @@ static inline void tenonSetTimers(int slack) {
 /* Sleeps for less than a second. */
 static inline void tenonNap(long nanoseconds) {
   struct timespec length;
-  const int isExact = nanoseconds < kTenonMaxFirstNap;
-  const int slack = isExact ? tenonExactTimers() : 0;
+  const int slack = tenonExactTimers();
   length.tv_sec = 0;
   length.tv_nsec = nanoseconds;
   nanosleep(&length, 0);
-  if (isExact)
-    tenonSetTimers(slack);
+  tenonSetTimers(slack);
 }
 
 /* A yield, also where sched_yield() is that of the preload library. */
