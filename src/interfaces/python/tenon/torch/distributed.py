@@ -11,7 +11,7 @@ import torch
 from ..calls import Layout
 from .divided import Divided
 from .layers import Module, refuse_pickle
-from .parts import Fixed, Undivided
+from .parts import Fixed, Listed, Undivided
 
 # What torch keeps in a module that the one behind has too: its hooks run where the tensors are loaded.
 SHARED = ('_parameters', '_buffers', '_modules', '_non_persistent_buffers_set', '_load_state_dict_pre_hooks')
@@ -80,7 +80,7 @@ class Distributed(Fixed):
         self._tenon._load_from_state_dict(*arguments)
 
     def __deepcopy__(self, memo: Any) -> Distributed:
-        made = memo[id(self)] = Distributed(copy.deepcopy(self._tenon, memo))
+        made = memo[id(self)] = type(self)(copy.deepcopy(self._tenon, memo))
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -91,6 +91,10 @@ class Distributed(Fixed):
 
     def extra_repr(self) -> str:
         return self._tenon.extra_repr()
+
+
+class DistributedList(Listed, Distributed):
+    """A distributed Sequential."""
 
 
 def of_tenon(module: torch.nn.Module) -> Any:

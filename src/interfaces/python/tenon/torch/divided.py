@@ -343,7 +343,7 @@ class Divided(Whole, Module):
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """Returns what the original returns, of this rank's blocks."""
-        given = self.inputs_in(inputs, named)
+        given = self.graph.inputs.tensors_in(inputs, named)
         self.follow_inputs(given)
         self.check_fixed()
         if self.training:

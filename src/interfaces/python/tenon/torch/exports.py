@@ -32,13 +32,14 @@ from .archives import drop_parameters, write_zeros
 from .complexes import numbered
 from .copies import check_equal, on_all, raise_on_all
 from .cuts import Piece, cut
-from .distributed import Distributed
+from .distributed import Distributed, DistributedList
 from .divided import Divided
 from .filters import filters_of, note_filters
 from .functions import data_type_of
-from .kept import Followed, names_of_kept
+from .inputs import Inputs, drop_constants
+from .kept import Followed, marked, names_of_kept
 from .modes import check_modes, compared, set_to_inference
-from .parts import Undivided
+from .parts import Undivided, is_list
 from .proofs import prove
 from .single import drawn_seed
 
@@ -51,8 +52,7 @@ class Graph:
     ranks: list[int]         # of the outputs
     used: set[str]           # parameters and buffers that it reads
     counts: set[str]         # buffers that count batches
-    arguments: Any           # of the module, with torch.Tensor in place of its tensors; on the first rank
-    inputs: list[str]        # the names of what forward() takes
+    arguments: Any           # of the module, with torch.Tensor in place of its tensors
     names: list[str]         # of the tensors of the state_dict(), in its order
     others: set[str]         # of its other entries, which modules can add
     complexes: dict[str, tuple[int, ...]]  # the shapes of complex parameters that it reads
@@ -62,6 +62,7 @@ class Graph:
     dtype: torch.dtype | None = None
     written: list[str] = dataclasses.field(default_factory=list)  # of the files, those of this rank
     has_values: bool = True  # of parameters, in its files
+    inputs: Any = None       # what forward() takes: an object of inputs.py
 
     def files(self):
         pieces = [step.path for step in self.cut.steps if isinstance(step, Piece)] if self.cut else [self.path]
@@ -98,9 +99,11 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
         dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
         type_of_elements = data_type_of(dtype)
         keep = names_of_kept(module, keep)
-        described = description(module, dtype, training, keep, proof)
+        described, signature = description(module, dtype, training, keep, proof), inspect.signature(module.forward)
     check_equal(comm, described, 'modules')
     graph = exported_on_first(comm, module, layouts, example, dtype, training, keep)
+    with on_all(comm, 'the module was not distributed'):
+        graph.inputs = Inputs(graph.name, signature, graph.arguments)
     drawn = seed if seed is not None else drawn_seed(comm)
 
     def make(path=graph.path, number=0):
@@ -122,7 +125,7 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
         graph.has_values = False
     if proof:
         prove(made, module)
-    return Distributed(made)
+    return (DistributedList if is_list(module) else Distributed)(made)
 
 
 @contextlib.contextmanager
@@ -164,7 +167,7 @@ def exported_on_first(comm, module, layouts, example, dtype, training, keep):
             load_exporter()
             folder = tempfile.mkdtemp(prefix='tenon-')
             graph = exported(module, examples_for(module, layouts, example, dtype), folder, training, keep, dtype)
-            packed = pickle.dumps(dataclasses.replace(graph, arguments=None))
+            packed = pickle.dumps(graph)
         except Exception as reason:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -283,6 +286,7 @@ def exported(module, examples, folder, training, keep, dtype):
         set_to_inference(program)
     path, parts = os.path.join(folder, f'{type(module).__name__}.pt2'), None
     program._example_inputs = None  # a whole field
+    drop_constants(program)
     if keep:
         followed.check()
         parts = cut(program, followed, dtype, folder, type(module).__name__)
@@ -301,8 +305,7 @@ def exported(module, examples, folder, training, keep, dtype):
         for name in os.listdir(folder):
             note_filters(filters, os.path.join(folder, name))
     return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts,
-                 _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given), names_of_inputs(module),
-                 [name for name, value in state.items() if isinstance(value, torch.Tensor)],
+                 marked(given), [name for name, value in state.items() if isinstance(value, torch.Tensor)],
                  {name for name, value in state.items() if not isinstance(value, torch.Tensor)},
                  {name: tuple(value.shape) for name, value in complexes.items()}, path,
                  numbers, parts, dtype)

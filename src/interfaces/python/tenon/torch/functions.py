@@ -16,12 +16,22 @@ from ..arrays import place_array, place_array_read, placed, span
 from ..calls import DataType, DTensor, Layout, LinearOp, MemorySpace
 from ..memory import memory_of
 from ..runtime import address, check, function, int as c_int, long, to_communicator
+from .copies import check_equal, on_all
 
 apply, apply_adjoint = (function(f'TenonLinearOpApply{which}', c_int, *[address] * 3) for which in ('', 'Adjoint'))
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.int32)
 # The object that owns the memory of a tensor of torch, without its graph: the graph would reference
 # the module, and the module the placed array.
 memory_held = getattr(torch.Tensor, 'untyped_storage', torch.Tensor.detach)
+
+
+def check_tensor(array, what):
+    if isinstance(array, torch.Tensor):
+        return
+    made = 'torch.from_numpy(x.numpy())' if isinstance(array, DTensor) else 'torch.from_numpy(x)'
+    is_array = isinstance(array, DTensor) or type(array).__module__ == 'numpy'
+    raise TypeError(f'{what} is of type {type(array).__module__}.{type(array).__name__}, and a tensor of torch is expected' +
+                    f': {made} makes one' * is_array)
 
 
 class Slot:
@@ -79,11 +89,7 @@ class Slot:
         return self.forms[strides]
 
     def refuse(self, array, what):
-        if not isinstance(array, torch.Tensor):
-            made = 'torch.from_numpy(x.numpy())' if isinstance(array, DTensor) else 'torch.from_numpy(x)'
-            is_array = isinstance(array, DTensor) or type(array).__module__ == 'numpy'
-            raise TypeError(f'{what} is of type {type(array).__module__}.{type(array).__name__}, and a tensor of torch is expected' +
-                            f': {made} makes one' * is_array)
+        check_tensor(array, what)
         if list(array.shape) == self.layout.shape() and array.shape != self.shape:
             raise ValueError(f'{what} is a whole tensor of {list(array.shape)}, and this rank\'s block has {list(self.shape)}: '
                              f'tenon.torch.block(layout, x) is the block in the layout {self.layout.properties()}')
@@ -279,10 +285,19 @@ def whole(of: Layout, block: torch.Tensor, everywhere: bool = False) -> torch.Te
     """Returns the whole tensor of which each rank gives its block, such as an output of a module in the layout of this output, on
     the first rank, and None on the others; on all ranks with everywhere=True. Halos are left out, and contributions (P) are
     added. The result is in host memory, without a gradient; repartition() has one. Collective on the layout."""
-    slot = Slot(of, data_type_of(block.dtype))
-    host = block.detach().cpu()
-    found = slot.use(host.reshape(slot.shape) if host.dim() == 0 else host, 'the block').whole(everywhere)
-    slot.release()
+    comm, failure = of.comm(), 'the whole was not made'
+    with on_all(comm, failure):
+        check_tensor(block, 'the block')
+        type = data_type_of(block.dtype)
+        host = block.detach().cpu()
+    check_equal(comm, [f'a block of {block.dtype}', f'everywhere={everywhere}'], 'arguments of whole()')
+    slot = Slot(of, type)
+    try:
+        with on_all(comm, failure):
+            used = slot.use(host.reshape(slot.shape) if host.dim() == 0 else host, 'the block')
+        found = used.whole(everywhere)
+    finally:
+        slot.release()
     return None if found is None else torch.from_numpy(found)
 
 

@@ -7,7 +7,7 @@ and state_dict() are those of the original, and are evaluated with the whole onl
 from __future__ import annotations
 
 import weakref
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch.utils import _pytree
@@ -52,7 +52,21 @@ class Members:
         return found
 
 
-class Family(torch.nn.Module):
+class Named(torch.nn.Module):
+    """A module with the name of the original's class, also in errors of load_state_dict()."""
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        try:
+            return super().load_state_dict(state_dict, strict, assign)
+        except RuntimeError as reason:
+            begin = 'Error(s) in loading state_dict for '
+            given = f'{begin}{type(self).__name__}:'
+            if not str(reason).startswith(given):
+                raise
+            raise RuntimeError(f'{begin}{self._get_name()}:{str(reason)[len(given):]}') from None
+
+
+class Family(Named):
     """The parameters and buffers of one module of the original, which can have any names."""
     _members: Members
 
@@ -70,8 +84,7 @@ class Family(torch.nn.Module):
     def part_of(self, like: torch.nn.Module) -> torch.nn.Module:
         """Returns the part for a module of the original, of the whole."""
         if id(like) not in self.made:
-            is_list = isinstance(like, (torch.nn.Sequential, torch.nn.ModuleList, Parts))
-            self.made[id(like)] = (Parts if is_list else Part)(like, self)
+            self.made[id(like)] = (Parts if is_list(like) else Part)(like, self)
         return self.made[id(like)]
 
     def take_tensor(self, name, tensor, shape, is_parameter, is_persistent):
@@ -122,15 +135,6 @@ class Whole(Family):
     __setattr__ = object.__setattr__  # type: ignore[assignment]
     __delattr__ = object.__delattr__  # type: ignore[assignment]
 
-    def inputs_in(self, inputs, named):
-        """Returns the list of inputs, of which some are given by the names that the original's forward() has."""
-        names = self.graph.inputs
-        for name in named:
-            if name not in names[len(inputs):]:
-                why = 'was also given by its position' if name in names else f'is not an argument of its forward({", ".join(names)})'
-                raise TypeError(f'the input "{name}" of the {self._get_name()} {why}')
-        return _pytree.tree_leaves([*inputs, *(named[name] for name in names if name in named)])
-
     def refuse_memory(self):
         raise RuntimeError(f'the parameters of a distributed {self._get_name()} are in the memory of Tenon and stay there: write them by '
                            'copy_() or tenon.torch.scatter_state_dict(), and call double() or float() of the module of torch '
@@ -159,7 +163,7 @@ def paths_in(whole):
             if isinstance(module, Family) for name, held in module._members.named.items()}
 
 
-class Fixed(torch.nn.Module):
+class Fixed(Named):
     """A module whose parts are not replaced, since the network would go on with the former ones."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -221,8 +225,8 @@ class Part(Fixed, Family):
         return self
 
 
-class Parts(Part):
-    """A list of modules."""
+class Listed(Fixed):
+    """What a Sequential or a list of modules has in addition."""
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -230,8 +234,22 @@ class Parts(Part):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._modules.values())
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int | slice) -> Any:
         return list(self._modules.values())[index]
+
+    def __setitem__(self, index: int, module: torch.nn.Module) -> None:
+        self.refuse_other(list(self._modules)[index])
+
+    def __delitem__(self, index: int) -> None:
+        self.refuse_other(list(self._modules)[index])
+
+
+class Parts(Listed, Part):
+    """A list of modules inside a distributed one."""
+
+
+def is_list(module: torch.nn.Module) -> bool:
+    return isinstance(module, (torch.nn.Sequential, torch.nn.ModuleList, Listed))
 
 
 class Summed(Module):
@@ -362,7 +380,7 @@ class Undivided(Whole, Summed):
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """Returns what the original returns, of this rank's blocks."""
-        given = self.inputs_in(inputs, named)
+        given = self.graph.inputs.tensors_in(inputs, named)
         self.check_fixed()
         if self.training:
             for count in self.counts:

@@ -12,6 +12,7 @@ from torch.utils import _pytree
 from .copies import on_all, raise_on_all
 from .distributed import of_tenon
 from .functions import block, copies_of, repartition
+from .kept import filled
 from .models import from_first
 
 
@@ -69,8 +70,7 @@ def prove(own, module):
               for port, layout in zip(own.inputs, own.input_layouts)]
     results, error = None, None
     if comm.rank == 0:
-        fields = iter(wholes)
-        arguments = _pytree.tree_map(lambda leaf: next(fields) if leaf is torch.Tensor else leaf, own.graph.arguments)
+        arguments = filled(own.graph.arguments, iter(wholes))
         try:
             with torch.enable_grad(), Exact(wholes[0].dtype):
                 y = _pytree.tree_leaves(module.eval()(*arguments))
@@ -93,7 +93,7 @@ def prove(own, module):
     was_training, own_modes = own.training, [each.training for each in own.modules()]
     own.eval()
     with torch.enable_grad():
-        y = _pytree.tree_leaves(own(*given))
+        y = _pytree.tree_leaves(own(*filled(own.graph.arguments, iter(given))))
         held = {name: each for name, each in own.held_in() if name in of_parameters}
         held.update({name: Copy(p) for name, p in own.named_parameters() if p.requires_grad and name in of_parameters and name not in held})
         with on_all(comm, 'the gradients were not evaluated'):
