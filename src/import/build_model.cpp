@@ -90,10 +90,13 @@ public:
       if (program_.tensors[tensor].isComplex)
         names_[name] = builder_.complex(names_[name]);
     }
-    for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const ModelBuilder::Value input = builder_.input(program_.inputs[i].name, inputs[i]);
+      if (program_.flags.contains(program_.inputs[i].name))
+        storedTypes_.noteTruths(input);
       names_[program_.inputs[i].name] =
-          builder_.reshape(builder_.input(program_.inputs[i].name, inputs[i]),
-                           program_.inputs[i].shape.empty() ? Shape() : inputs[i]);
+          builder_.reshape(input, program_.inputs[i].shape.empty() ? Shape() : inputs[i]);
+    }
     for (const ModelOperation& operation : program_.operations)
       add(operation);
     for (const std::string& name : program_.outputs)
@@ -121,14 +124,10 @@ private:
         builder_.refuse("a tensor whose memory was changed through a view of it, or by detach()",
                         "operators that make new values, such as detach().clone()", {1});
     });
-    ModelValues values =
-        isNarrowArithmetic(operation) ? results(withNarrowNumbers(operation)) : results(operation);
-    // PyTorch rounds each result to its type. Constants were computed in float64 at import, so
-    // round them in the same way.
+    ModelValues values = results(withNarrowNumbers(operation));
     for (std::size_t i = 0; i < std::min(operation.results.size(), values.size()); ++i)
-      if (const auto type = program_.types.find(operation.results[i]);
-          type != program_.types.end() && values[i])
-        values[i] = builder_.rounded(values[i], type->second);
+      if (values[i])
+        values[i] = stored(operation, operation.results[i], values[i]);
     if (InPlace::changed(operation) && !values.empty())
       inPlace_.write(builder_, names_, operation, values[0]);
     inPlace_.note(operation);
@@ -136,21 +135,28 @@ private:
       names_[operation.results[i]] = i < values.size() ? values[i] : nullptr;
   }
 
-  // Whether PyTorch computes an operation of constants and numbers in float32: its result has this
-  // type or a narrower one.
-  bool isNarrowArithmetic(const ModelOperation& operation) const {
-    if (operation.results.empty() || !program_.types.contains(operation.results[0]) ||
-        !roundsNumbers(operation.type))
-      return false;
-    const ModelValues values = valuesRead(operation);
-    return !values.empty() && std::ranges::all_of(values, &ModelValue::isKnown);
+  // PyTorch converts each result to its type. Constants were computed in float64 at import, so
+  // they are rounded in the same way.
+  ModelBuilder::Value stored(const ModelOperation& operation, const std::string& name,
+                             ModelBuilder::Value value) {
+    if (const auto type = program_.types.find(name); type != program_.types.end())
+      return builder_.rounded(value, type->second);
+    if (program_.format != ModelProgram::Format::Pt2) // ONNX's operators convert no types
+      return value;
+    return storedTypes_.stored(builder_, Operands(builder_, operation, names_, program_.flags),
+                               name, value);
   }
 
-  // PyTorch rounds numbers of the source to float32 before such an operation, as 0.1 in x * 0.1.
-  static ModelOperation withNarrowNumbers(ModelOperation operation) {
-    for (auto& [name, argument] : operation.arguments)
-      if (argument.kind == ModelArgument::Kind::Real)
-        argument.real = static_cast<float>(argument.real);
+  // Returns an operation of constants with the numbers that PyTorch computes with, which are
+  // rounded, as 0.1 in x * 0.1 for x in float32.
+  ModelOperation withNarrowNumbers(ModelOperation operation) const {
+    const std::optional<Index> type =
+        program_.roundsNumbers ? typeOfNumbers(operation, program_) : std::nullopt;
+    const ModelValues values = valuesRead(operation);
+    if (type && !values.empty() && std::ranges::all_of(values, &ModelValue::isKnown))
+      for (auto& [name, argument] : operation.arguments)
+        if (argument.kind == ModelArgument::Kind::Real)
+          argument.real = ModelConstant::ofNumbers({}, {argument.real}).rounded(*type).numbers()[0];
     return operation;
   }
 
@@ -208,6 +214,7 @@ private:
   const std::set<std::string> written_; // values that operations change in place
   Operands::Names names_;               // value of the graph by name; null: not computed by Tenon
   InPlace inPlace_;
+  StoredTypes storedTypes_;
 };
 
 } // namespace

@@ -115,6 +115,30 @@ TEST(Broadcast, UsesAnInputOfOneElementEverywhere) {
             on(field, "S1"));
 }
 
+// The split of the field stays: only an input in B is changed, of which each rank has all blocks.
+// An empty batch has the layouts of others, and two inputs in B keep theirs.
+TEST(Broadcast, FollowsTheInputThatWouldBeSent) {
+  const auto declaration = makeDeclaration("multiply");
+  const auto on = [](const Shape& shape, const char* property) {
+    return Layout(
+        {.shape = shape, .grid = Grid::make({3}), .properties = parseProperties(property)});
+  };
+  const auto expectOutput = [&](const Layout& a, const Layout& b, const char* property) {
+    for (const Layouts& inputs : {Layouts{a, b}, Layouts{b, a}}) {
+      const Form form = declaration->form(inputs, {});
+      EXPECT_EQ(form.output, on(form.output.shape(), property));
+      const MapList maps = declaration->maps(form, {});
+      for (const OperatorEntry& change : maps.operators())
+        EXPECT_EQ(change.from.property(0), Property::broadcast());
+    }
+  };
+  expectOutput(on({1, 1, 8, 6}, "S2"), on({1, 16, 8, 1}, "B"), "S2");
+  expectOutput(on({2, 4, 8, 6}, "B"), on({2, 4, 8, 1}, "S2"), "S2");
+  expectOutput(on({2, 4, 8, 6}, "B"), on({2, 4, 1, 1}, "B"), "B");
+  for (const Index batch : {0, 2})
+    expectOutput(on({batch, 4, 8, 6}, "S2"), on({batch, 4, 1, 1}, "B"), "S2");
+}
+
 // Values and cotangents of compare and where by their definition, with broadcasting, in random
 // layouts of all inputs.
 TEST(Selection, ComparesAndChooses) {

@@ -45,14 +45,36 @@ Property inputOf(const SignatureRow& row, std::size_t index) {
   return row.inputs[std::min(index, row.inputs.size() - 1)];
 }
 
-// Number of elements of the inputs that a row leaves in place. Properties are comparable only on
-// the same grid.
-Index inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
-  Index count = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].grid() == inputs.front().grid() && inputs[i].property(axis) == inputOf(row, i))
-      count += elements(inputs[i].shape());
+// The elements of an input; of one sample if the batch is empty, since no row depends on the batch.
+Index weightOf(const Layout& input) {
+  Index count = 1;
+  for (const Index extent : input.shape())
+    count *= std::max(extent, Index(1));
   return count;
+}
+
+// How much a row leaves of the inputs.
+struct Left {
+  Index local = 0;   // elements of inputs that are not communicated
+  Index inPlace = 0; // those of them that also keep their property
+  auto operator<=>(const Left&) const = default;
+};
+
+// A process has the elements of its block of an input in B already. That does not count where the
+// result is a partial sum, which is yet to be added. Properties are comparable only on the same
+// grid.
+Left leftBy(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
+  Left left;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!(inputs[i].grid() == inputs.front().grid()))
+      continue;
+    const Property from = inputs[i].property(axis), to = inputOf(row, i);
+    const Index count = weightOf(inputs[i]);
+    const bool isBlock = from.isBroadcast() && to.isShard() && !row.output.isPartial();
+    left.local += from == to || isBlock ? count : 0;
+    left.inPlace += from == to ? count : 0;
+  }
+  return left;
 }
 
 // The row with the least redistribution: a field stays where it is, and a factor for each of its
@@ -66,7 +88,7 @@ const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> 
         return row;
   // max_element returns the first of equal rows, and a table lists the preferred rows first.
   return *std::ranges::max_element(
-      table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
+      table, {}, [&](const SignatureRow& row) { return leftBy(row, inputs, axis); });
 }
 
 // Limit of the number in a run such as n2. A process grid has fewer axes: each with at least 2

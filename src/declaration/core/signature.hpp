@@ -60,9 +60,10 @@ public:
   // TENON_ERR_OPTION, which lists the labels of `who`.
   static Signature named(const SignatureTable& table, const Grid& grid, const std::string& labels,
                          const std::string& who);
-  // The signature with the least redistribution. On each axis it chooses the row that leaves the
-  // most elements in place, the first in case of a tie. On an axis of one process it chooses the
-  // first row whose output has the property of the first input, if there is one.
+  // The signature with the least redistribution. On each axis it chooses the row for which the
+  // fewest elements are communicated, then the one that leaves the most elements in their layout,
+  // then the first. On an axis of one process it chooses the first row whose output has the
+  // property of the first input, if there is one.
   static Signature following(const SignatureTable& table, std::span<const Layout> inputs);
   static Signature following(const SignatureTable& table, const Layout& input) {
     return following(table, std::span(&input, 1));

@@ -100,6 +100,14 @@ Merged mergedIn(Value x) {
   return merged;
 }
 
+// The permutation that undoes another one.
+std::vector<int> inverseOf(const std::vector<int>& places) {
+  std::vector<int> inverse(places.size());
+  for (std::size_t d = 0; d < places.size(); ++d)
+    inverse[static_cast<std::size_t>(places[d])] = static_cast<int>(d);
+  return inverse;
+}
+
 // Makes a value the same as another one, under its own name.
 void become(ModelValue& v, Value other) {
   ModelValue made = *other;
@@ -257,16 +265,22 @@ void separateProduct(ModelBuilder& b, ModelValue& v) {
   const Value x = merged.reshape->inputs[0];
   const Shape& after = merged.reshape->shape;
   const std::vector<int> dims = dimsBefore(x->shape, after, {merged.places[sums]});
-  Shape factor(after.size(), 1);
-  for (std::size_t d = 0; d < after.size(); ++d)
-    if (d == sums || d + 2 < after.size())
-      factor[static_cast<std::size_t>(merged.places[d])] =
-          d == sums ? field->shape[d] : weights->shape[d];
-  const std::optional<Shape> shape = factorBefore(x->shape, after, factor);
-  if (!areMerged(x->shape, dims) || !shape || elements(*shape) != elements(weights->shape))
+  if (!areMerged(x->shape, dims))
     return;
-  const Value product = b.binary("mul", x, separatedWeights(b, weights, x->shape, *shape, dims));
-  become(v, b.reshape(b.reduce("sum", product, dims, /*keeps=*/true), v.shape));
+  // The weights with the field's dimensions, those of a stack and the one of the sum, in the order
+  // before the field was transposed.
+  Shape extents = weights->shape;
+  extents[extents.size() - 2] = extents.back() = 1;
+  extents[sums] = field->shape[sums];
+  const Value ordered = b.transpose(b.reshape(weights, extents), inverseOf(merged.places));
+  const std::optional<Shape> shape = factorBefore(x->shape, after, ordered->shape);
+  if (!shape || elements(*shape) != elements(weights->shape))
+    return;
+  const Value product = b.binary("mul", x, separatedWeights(b, ordered, x->shape, *shape, dims));
+  Shape reduced = after;
+  reduced[static_cast<std::size_t>(merged.places[sums])] = 1;
+  const Value sum = b.reshape(b.reduce("sum", product, dims, /*keeps=*/true), reduced);
+  become(v, b.reshape(b.transpose(sum, merged.places), v.shape));
 }
 
 } // namespace

@@ -61,19 +61,23 @@ ModelBuilder::Value ModelBuilder::timesLogarithm(Value x, Value y, bool addsOne)
   const Value product = binary("mul", x, addsOne ? logOfOneMore(inside) : unary("log", inside));
   const Value ofLowest =
       binary("mul", x, unary("sqrt", where(isLowest, binary("sub", y, lowest), one)));
-  const Value ofInfinity = unary("sqrt", where(isInfinite, x, one));
+  // x - x is 0 for -0 too, whose root would have the derivative -infinity.
+  const Value ofInfinity = unary("sqrt", where(isInfinite, binary("sub", x, stopped(x)), one));
   return where(isBelow, zero, where(isLowest, ofLowest, where(isInfinite, ofInfinity, product)));
 }
 
-// 2 atanh(x / (2 + x)) for small x, where 1 + x has lost digits of x.
+// 2 atanh(x / (2 + x)) for small x, where 1 + x has lost digits of x. The derivative is that of
+// log(1 + x), as PyTorch computes it: in that of the quotient, infinite cotangents would cancel.
 ModelBuilder::Value ModelBuilder::logOfOneMore(Value x) {
+  const Value logarithm = unary("log", affine(x, {1}, {1}));
   if (x->isComplex())
-    return unary("log", affine(x, {1}, {1}));
+    return logarithm;
   const Value isSmall = compare("lt", unary("abs", x), number(0.5));
-  const Value small = where(isSmall, x, number(0));
-  return where(isSmall,
-               affine(unary("atanh", binary("div", small, affine(small, {1}, {2}))), {2}, {0}),
-               unary("log", affine(x, {1}, {1})));
+  const Value small = stopped(where(isSmall, x, number(0)));
+  const Value exact =
+      affine(unary("atanh", binary("div", small, affine(small, {1}, {2}))), {2}, {0});
+  const Value lost = where(isSmall, binary("sub", exact, stopped(logarithm)), number(0));
+  return binary("add", logarithm, lost);
 }
 
 // 2 sinh(x / 2) exp(x / 2) for small x, where exp(x) has lost digits of x.

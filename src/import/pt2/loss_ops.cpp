@@ -108,8 +108,9 @@ ModelValues poissonLoss(ModelBuilder& b, const Operands& operands, const char*) 
         b.binary("add", difference(b, product(b, n, logarithm), n),
                  b.affine(logarithm, {0.5}, {0.5 * std::log(2 * std::numbers::pi)}));
     const Value isUndefined = b.compare("le", target, zero);
-    const Value root =
-        b.unary("sqrt", b.where(isUndefined, difference(b, target, b.stopped(target)), one));
+    // 0 also for -infinity, and so is the derivative that is multiplied by infinity.
+    const Value none = scaled(b, b.unary("tanh", target), 0);
+    const Value root = b.unary("sqrt", b.where(isUndefined, none, one));
     loss = b.binary("add", loss,
                     b.where(isSmall, b.where(isUndefined, scaled(b, root, 0), zero), factorial));
   }

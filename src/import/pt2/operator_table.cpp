@@ -112,14 +112,34 @@ bool isKnownInPt2(const std::string& type) {
   return rowOfType(type) != nullptr;
 }
 
-bool roundsNumbers(const std::string& type) {
-  constexpr std::string_view kArithmetic[] = {"add",      "div",      "divide",   "fmod",
-                                              "mul",      "multiply", "pow",      "rsub",
-                                              "subtract", "sub",      "remainder"};
-  std::string_view name = atenName(type);
+std::optional<Index> typeOfNumbers(const ModelOperation& operation, const ModelProgram& program) {
+  constexpr std::string_view kArithmetic[] = {
+      "add",          "addcdiv",    "addcmul",    "div",        "divide",          "fmod",
+      "floor_divide", "hardshrink", "lerp",       "mul",        "multiply",        "pow",
+      "remainder",    "rsub",       "softshrink", "sub",        "special_xlog1py", "special_xlogy",
+      "subtract",     "threshold",  "xlogy",      "true_divide"};
+  // Their results are booleans or integers; the type is that of the tensor that is compared.
+  constexpr std::string_view kComparisons[] = {
+      "bucketize", "eq",   "ge", "greater", "greater_equal", "gt",         "isin",
+      "le",        "less", "lt", "ne",      "not_equal",     "less_equal", "searchsorted"};
+  constexpr std::string_view kCompared[] = {"boundaries", "elements", "self", "sorted_sequence"};
+  std::string_view name = atenName(operation.type);
   if (name.ends_with('_')) // in place
     name.remove_suffix(1);
-  return std::ranges::find(kArithmetic, name) != std::end(kArithmetic);
+  const auto narrow = [&](const std::string& value) {
+    const auto type = program.types.find(value);
+    return type == program.types.end() ? std::nullopt : std::optional(type->second);
+  };
+  // Arithmetic in a narrower type is done in float32.
+  if (std::ranges::find(kArithmetic, name) != std::end(kArithmetic))
+    return !operation.results.empty() && narrow(operation.results[0])
+               ? std::optional(TorchType::kFloat32)
+               : std::nullopt;
+  if (std::ranges::find(kComparisons, name) != std::end(kComparisons))
+    for (const auto& [argument, value] : operation.arguments)
+      if (value.isValue() && std::ranges::find(kCompared, argument) != std::end(kCompared))
+        return narrow(value.text);
+  return std::nullopt;
 }
 
 ModelValues buildPt2(ModelBuilder& b, const Operands& operands, bool isWritten) {

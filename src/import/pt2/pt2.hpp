@@ -29,6 +29,7 @@
 //
 //   reader.cpp          the archive, as a ModelProgram
 //   in_place.cpp        operators that write in place, and views of memory
+//   stored_types.cpp    what tensors of booleans and of integers keep of numbers
 //   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
 //   *_ops.cpp           the rows, by family
 #pragma once
@@ -47,8 +48,9 @@ namespace tenon {
 ModelProgram readPt2(const ByteSource& source);
 
 bool isKnownInPt2(const std::string& type);
-// Whether an operator of PyTorch rounds its numbers to the type in which it computes.
-bool roundsNumbers(const std::string& type);
+// Returns PyTorch's number of the type to which it rounds the numbers of an operation, as 0.1 in
+// x * 0.1 and x < 0.1 for x in float32; none if it is float64.
+std::optional<Index> typeOfNumbers(const ModelOperation& operation, const ModelProgram& program);
 // Whether an operator of torch-harmonics reads lists of filters on the sphere.
 bool readsFilterLists(const std::string& type);
 // Builds an operation and returns its results; an unknown operator is refused. `isWritten`: later
@@ -105,6 +107,25 @@ private:
   std::map<std::string, std::vector<std::string>> members_;
   // Names with outdated values.
   std::set<std::string> stale_;
+};
+
+// Converts results to booleans and to integers as PyTorch does (stored_types.cpp).
+class StoredTypes {
+public:
+  using Value = ModelBuilder::Value;
+
+  // Notes a boolean input of the model, which has 0 and 1.
+  void noteTruths(Value x) { known_[x] = true; }
+  // Returns the result `x` of an operation, whose name in the file is `name`, as a tensor of its
+  // type has it.
+  Value stored(ModelBuilder& b, const Operands& operands, const std::string& name, Value x);
+
+private:
+  static bool writesNumbers(const Operands& operands);
+  bool areTruths(Value x, int depth);
+  bool computesTruths(const ModelValue& x, int depth);
+
+  std::map<Value, bool> known_; // areTruths()
 };
 
 } // namespace tenon

@@ -79,13 +79,14 @@ ModelValues timesLogarithm(ModelBuilder& b, const Operands& operands, const char
   const Value x = self(operands), other = operands.needed("other");
   return {b.timesLogarithm(x, other, /*addsOne=*/*variant != '\0')};
 }
-// -x log(x), 0 at 0 (with an infinite derivative, as that of the root), -infinity below.
+// -x log(x), 0 at 0 (with an infinite derivative, as that of the root), -infinity below. x - x is 0
+// for -0 too, whose root would have the derivative -infinity.
 ModelValues entropy(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), zero = b.number(0), one = b.number(1);
   const Value isZero = b.compare("eq", x, zero);
   const Value inside = scaled(b, b.binary("mul", x, b.unary("log", b.where(isZero, one, x))), -1);
-  return {b.where(isZero, b.unary("sqrt", b.where(isZero, x, one)),
-                  b.where(b.compare("lt", x, zero), b.number(-HUGE_VAL), inside))};
+  const Value root = b.unary("sqrt", b.where(isZero, b.binary("sub", x, b.stopped(x)), one));
+  return {b.where(isZero, root, b.where(b.compare("lt", x, zero), b.number(-HUGE_VAL), inside))};
 }
 ModelValues signBit(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.isNegative(self(operands))};

@@ -172,11 +172,56 @@ class Booleans(nn.Module):
         return y + torch.where(c, x, 1.5) + torch.where(a, x, 0.0) + torch.where(b, x, 0.0) + d * x + torch.where(mask, x, 0.0)
 
 
+class Stored(nn.Module):
+    """What booleans and integers keep of sums and of numbers that are written to them."""
+    def forward(self, x):  # [batch, 3, 6, 8], between -1 and 1
+        a, b, z = x > -0.3, x < 0.4, torch.where(x.abs() < 0.5, 0.0, torch.roll(x, 1, 3))
+        y = (a + b) * x + torch.where(a + True, x, 0.5) + torch.add(a, b, alpha=True) * z + (a * b) * x + sum([x > -0.5, x > 0.0, x > 0.5]) * x
+        y = y + (a.long() + b) * x + torch.where(a, b, 2) * x + torch.cat([a, b], 1)[:, 1:4] * x + (a.to(x.dtype) + b) * z
+        y = y + a.sum(1, keepdim=True) * x + a.cumsum(3) * z + (a + b).sum(2, keepdim=True) * x + torch.stack([a, b]).sum(0) * z
+        y = y + a.prod(3, keepdim=True) * x + torch.maximum(a, b) * x + a.masked_fill(b, 3) * x + (a + b).logical_not() * 9 + ((a + b) == a) * x
+        c, d, e, f = a.clone(), a.clone(), torch.zeros_like(a), torch.zeros_like(a)
+        c += b
+        d.add_(b)
+        e += a
+        e += b
+        f[..., :5] = z[..., :5]
+        f[:, 1] += b[:, 0]
+        y = y + c.clone() * x + d.clone() * z + e.clone() * x + f.clone() * x
+        c[:], d[0, 1:, 2:], g = z, 0.5, a.clone()
+        e.fill_(0.25)
+        f.masked_fill_(a, 7)
+        g.index_fill_(3, torch.tensor([0, 2]), 7)
+        y = y + c * x + d * z + e * x + f * x + g * z + torch.slice_scatter(a, z[:, :, :2].detach(), 2, 1, 3) * x
+        n, m, k = (3 * x).long(), (3 * x).long(), torch.zeros_like(x, dtype=torch.int32)
+        n.copy_(5 * z)
+        m[..., :5] = 5 * x[..., :5]
+        k.fill_(2.7)
+        return y + n * x + m * z + k * x + torch.slice_scatter(m, 5 * z[:, :, :2].detach(), 2, 1, 3) * x
+
+
+class Thresholds(nn.Module):
+    """Tables in float32 and narrower types, compared with numbers, which PyTorch rounds to the table's type."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.linspace(0, 1, 11, dtype=torch.float32)[:8].clone())
+
+    def forward(self, x):  # [batch, 3, 6, 8] in float64
+        t, grid = self.table, torch.linspace(0, 1, 11, dtype=torch.float32)[:8]
+        y = (t == 0.3) * x + 2 * (t <= 0.3) * x + 3 * (t > 0.7) * x + 4 * (t < 0.1) * x + 5 * (t >= 0.6) * x + 6 * (t != 0.7) * x
+        y = y + torch.where(grid == 0.1, x, 2 * x) + x.masked_fill(grid == 0.3, 0.0) + 7 * (torch.arange(8) * 0.1 <= 0.3) * x
+        y = y + torch.isin(t, 0.3) * x + 3 * (t.clamp(max=0.3) == 0.3) * x + 4 * ((1.1 - t) == 0.8) * x
+        y = y + 5 * (grid.half() == 0.3) * x + 6 * (grid.bfloat16() < 0.6) * x + 7 * (t.double() == 0.3) * x + 8 * t.eq(0.3).logical_not() * x
+        y = y + torch.bucketize(t, torch.tensor([0.3, 0.6], dtype=torch.float32)) * x + t // 0.1 * x
+        y = y + torch.bucketize(0.3, t, right=True) * x + torch.searchsorted(t, 0.3, right=True) * x + F.hardshrink(t, 0.3) * x + torch.floor_divide(grid, 0.1) * x
+        return y + F.threshold(t, 0.3, 9.0) * x
+
+
 class Points(nn.Module):
     """Functions of two numbers where derivatives are 0, infinite or none: of each function, one row of points (x, z)."""
     def forward(self, x, z):
         counts = [functools.partial(F.poisson_nll_loss, log_input=log, full=full, reduction="none") for log in (True, False) for full in (True, False)]
-        functions = [torch.xlogy, torch.special.xlog1py, *counts, functools.partial(F.kl_div, reduction="none")]
+        functions = [torch.xlogy, torch.special.xlog1py, *counts, functools.partial(F.kl_div, reduction="none"), lambda p, q: torch.special.entr(torch.where(p.isposinf(), 0.5, p)) + q]
         return torch.cat([f(x[i:i + 1], z[i:i + 1]) for i, f in enumerate(functions)])
 
 
@@ -196,6 +241,19 @@ class Pools(nn.Module):
         y = y + (x - spread(v.mean(2))) / spread(v.std(2)) + spread(v.amax(2)) + x / spread(x.flatten(1).norm(dim=1))
         y = y + self.score(x).view(b, -1).softmax(1).view(b, 1, h, w) * x + spread(v.mT.mean(1)) + spread((2 * v).exp().sum(2).log())
         return y + x.mean((2, 3), keepdim=True) * x.amax((2, 3), keepdim=True) * x
+
+
+class Orders(nn.Module):
+    """Sums of a field with weights, over merged dimensions that a transpose moves behind or between those of stacks."""
+    def forward(self, x):  # [4, 6, 2, 3]: height, width, batch, channels
+        means, v = x.mean(3).flatten(0, 1), x.flatten(0, 1)
+        stacked = lambda pooled: pooled.reshape(1, 1, 2, 3)
+        y = x * stacked(means.t()[:, None] @ v.transpose(0, 1)) + stacked(v.permute(1, 2, 0) @ means.t()[:, :, None])
+        y = y + x * stacked(means.softmax(0).t()[:, None] @ v.transpose(0, 1)) + stacked(v.permute(1, 2, 0) @ means.t().softmax(1)[:, :, None])
+        channels, w = x.mean(2).flatten(0, 1), 3 + v.sum(2)
+        y = y + stacked((channels.t()[:, None] @ v.permute(2, 0, 1))[:, 0].t()) + x * stacked((v.permute(2, 1, 0) @ channels.t()[:, :, None])[..., 0].t())
+        y = y + stacked((channels.t().softmax(1)[:, None] @ v.permute(2, 0, 1))[:, 0].t()) * x / stacked((w.t()[:, None] @ v.permute(1, 0, 2)) ** 2 + 1)
+        return y + stacked(v.permute(1, 0, 2).sum(1)) * x + v.permute(2, 1, 0).amax(2).t().reshape(1, 1, 2, 3)
 
 
 def field():
@@ -222,10 +280,22 @@ def booleans():
     write("booleans", Booleans().double(), torch.rand(2, 3, 6, 8, dtype=torch.float64) * 2 - 1)
 
 
+def stored():
+    write("stored", Stored().double(), torch.rand(2, 3, 6, 8, dtype=torch.float64) * 2 - 1)
+
+
+def thresholds():
+    write_bare("thresholds", Thresholds(), field())
+
+
+def orders():
+    write("orders", Orders().double(), torch.randn(4, 6, 2, 3, dtype=torch.float64))
+
+
 def points():
     """The numbers of PyTorch are in points.exact.npz, NaN among them."""
-    numbers = torch.tensor([-2, -1, -0.5, 0, 0.25, 1, 3, torch.nan, torch.inf], dtype=torch.float64)
-    x, z = (v.reshape(1, -1).repeat(7, 1) for v in torch.meshgrid(numbers[:-1], numbers, indexing="ij"))
+    numbers = torch.tensor([-2, -1, -0.5, -0.0, 0, 0.25, 1, 3, torch.nan, torch.inf, -torch.inf], dtype=torch.float64)
+    x, z = (v.reshape(1, -1).repeat(8, 1) for v in torch.meshgrid(numbers, numbers, indexing="ij"))
     torch.export.save(torch.export.export(Points(), (x, z)), f"{FOLDER}/points.f64.pt2")
     x, z = x.requires_grad_(), z.requires_grad_()
     y = Points()(x, z)
@@ -248,5 +318,5 @@ def grids():
 
 if __name__ == "__main__":
     torch.manual_seed(7)
-    for name in sys.argv[1:] or ("special", "limits", "digits", "losses", "layouts", "grids", "booleans", "points", "pools"):
+    for name in sys.argv[1:] or ("special", "limits", "digits", "losses", "layouts", "grids", "booleans", "stored", "thresholds", "points", "pools", "orders"):
         globals()[name]()
