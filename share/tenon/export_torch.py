@@ -115,8 +115,10 @@ EXACT = {"aten.celu": lambda x, alpha=1.0: torch.where(x > 0, x, alpha * torch.e
 # Operators of whose arguments only shape and type are read.
 SHAPED = {"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"}
 # Operators that round the numbers among their arguments to the type of their tensors, as 0.1 in x * 0.1 and x < 0.1.
-ROUNDING = {"add", "div", "divide", "fmod", "mul", "multiply", "pow", "remainder", "rsub", "sub", "subtract",
-            "eq", "ge", "gt", "isin", "le", "lt", "ne"}
+ROUNDING = {"add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "hardshrink", "lerp", "mul", "multiply", "pow",
+            "remainder", "rsub", "softshrink", "special_xlog1py", "special_xlogy", "sub", "subtract", "threshold", "true_divide", "xlogy",
+            "bucketize", "eq", "ge", "greater", "greater_equal", "gt", "isin", "le", "less", "less_equal", "lt", "ne", "not_equal",
+            "searchsorted"}
 # Where the graph of a region without gradients or autocast is among the arguments; what it reads follows.
 REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
 
