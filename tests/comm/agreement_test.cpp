@@ -17,6 +17,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -240,6 +241,21 @@ TEST(Agree, ARankThatFailsEarlyMeetsTheOthersInAnInnerAgreement) {
   });
   EXPECT_EQ(error.code(), TENON_ERR_STATE);
   EXPECT_NO_THROW(agree(*world(), std::nullopt)); // all are in step
+}
+
+// Also beyond 2^63, where some MPI libraries compare unsigned numbers as signed ones.
+TEST(Agree, TheLargestNumberIsThatOfUnsignedNumbers) {
+  constexpr std::uint64_t kHalf = std::uint64_t(1) << 63, kMax = ~std::uint64_t(0);
+  const bool isLast = world()->rank() == world()->size() - 1;
+  std::vector<std::uint64_t> numbers = {isLast ? kMax : 0, isLast ? kHalf : kHalf - 1,
+                                        isLast ? 5U : 0U};
+  reduceNumbers(*world(), numbers, MPI_MAX);
+  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{kMax, kHalf, 5}));
+  const auto rank = static_cast<std::uint64_t>(world()->rank());
+  std::vector<std::uint64_t> sums = {rank, kHalf + 1};
+  reduceNumbers(*world(), sums, MPI_SUM);
+  const auto size = static_cast<std::uint64_t>(world()->size());
+  EXPECT_EQ(sums, (std::vector<std::uint64_t>{size * (size - 1) / 2, size * (kHalf + 1)}));
 }
 
 TEST(Agree, TagsAreInStepAfterAFailureBetweenThem) {

@@ -237,11 +237,22 @@ std::string broadcastText(Communicator& comm, const std::string& text, int from)
 }
 
 void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op) {
+  // MPICH 4.0 compares numbers of type MPI_UINT64_T as signed ones, among which those from 2^63 on
+  // are negative. With the highest bit inverted, signed numbers have the order of the unsigned ones.
+  const bool areCompared = op == MPI_MAX;
+  const auto invertHighestBits = [&] {
+    for (std::uint64_t& number : numbers)
+      number ^= std::uint64_t(1) << 63;
+  };
+  if (areCompared)
+    invertHighestBits();
   MPI_Request request = MPI_REQUEST_NULL;
   checkMpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()),
-                          MPI_UINT64_T, op, comm.mpi(), &request),
+                          areCompared ? MPI_INT64_T : MPI_UINT64_T, op, comm.mpi(), &request),
            "MPI_Iallreduce");
   waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
+  if (areCompared)
+    invertHighestBits();
 }
 
 } // namespace tenon
