@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Class StoredTypes: what PyTorch's booleans and integers keep of a result. All values of the graph
-// are real numbers, so a sum of two booleans would be 2, where PyTorch's is true, and a number that
-// is written into a tensor of integers would keep its fraction. Only operators that write convert
-// to integers; what wraps around in PyTorch is not followed.
+// Class StoredTypes (pt2.hpp): what PyTorch's booleans and integers keep of a result. All values of
+// the graph are real numbers, so a sum of two booleans would be 2, where PyTorch's is true, and a
+// number that is written into a tensor of integers would keep its fraction. Only operators that
+// write convert to integers; what wraps around in PyTorch is not followed.
 //   a + b, c.copy_(x)          for booleans: compared with 0, unless the numbers are 0 and 1 anyway
 //   n.copy_(x), n.fill_(2.7)   for integers: rounded towards 0
 #include "import/pt2/pt2.hpp"
