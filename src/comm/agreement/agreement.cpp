@@ -238,7 +238,7 @@ std::string broadcastText(Communicator& comm, const std::string& text, int from)
 
 void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op) {
   // MPICH 4.0 compares numbers of type MPI_UINT64_T as signed ones, among which those from 2^63 on
-  // are negative. With the highest bit inverted, signed numbers have the order of the unsigned ones.
+  // are negative. With the highest bit inverted, signed numbers have the order of unsigned ones.
   const bool areCompared = op == MPI_MAX;
   const auto invertHighestBits = [&] {
     for (std::uint64_t& number : numbers)
